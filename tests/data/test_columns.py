@@ -54,7 +54,7 @@ def test_names_that_could_be_misread_are_refused() -> None:
     assert refusal(frame, y_true=0, y_pred=1, groups=[1, 2]) == array.format(2, [1, 2])
     assert refusal(TABLE, groups=TABLE["g"]) == array.format(5, TABLE["g"])
     assert refusal(TABLE, groups=["a", "b"]) == "no column is called 'a'; known: y, p, g"
-    assert refusal(frame, y_true=0, y_pred="1", groups=2) == "no column is called '1'; did you mean 1?"
+    assert refusal(frame, y_true=0, y_pred="1", groups=2) == "no column is called '1'; known: 0, 1, 2"
     assert refusal(frame, y_true=0, y_pred=True, groups=2) == "no column is called True; known: 0, 1, 2"
     twice = {1: ["x"], "1": ["y"], "y": [1], "p": [1]}
     assert refusal(twice, groups=[1, "1"]) == "group columns must have distinct names; got '1' twice"

@@ -1,29 +1,41 @@
-"""What paths stand for: files, folders, globs and several of them, each recorded so that others can check theirs."""
+"""What paths stand for, how each is recorded so that others can check theirs, and what formats say of themselves."""
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import os
+import sys
 import time
 from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import hostile
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from decisions import CELLS, TABLE, cells, refusal, write_csv, write_parquet
 from engines import pl
 
 import evenhand as eh
 from evenhand import progress
-from evenhand.data import files, first_rows, frames, readers
-
-
-def csv_file(folder: Path) -> Path:
-    write_csv(TABLE, folder / "data.csv")
-    return folder / "data.csv"
+from evenhand.cli import evenhand
+from evenhand.data import (
+    FORMATS,
+    PACKINGS,
+    accepted_endings,
+    any_of,
+    ending_by_content,
+    ending_of,
+    files,
+    first_rows,
+    frames,
+    names_of,
+    readers,
+)
 
 
 def part(path: Path) -> Path:
@@ -67,31 +79,23 @@ def test_the_digest_of_several_files_is_that_of_their_names_and_digests(tmp_path
     assert digest(tmp_path / "four", contents | {"b.csv": b"g,y\na,2\n"})["sha256"] != found["sha256"]
 
 
-@pytest.mark.parametrize("how", ["append", "replace", "rewrite"])
-def test_a_file_that_changes_while_it_is_read_is_refused(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The recorded SHA-256 would be that of other rows than were counted."""
-    path = tmp_path / "d.csv"
-    path.write_text("g,y,p\n" + "a,1,1\nb,0,1\n" * 20)
+    path, other = tmp_path / "d.csv", tmp_path / "other"
+
+    def rewrite() -> None:
+        path.write_text("g,y,p\n" + "a,0,1\nb,0,1\n" * 20)
+        os.utime(path, ns=(1, 1))
+
+    def replace() -> None:
+        other.write_bytes(path.read_bytes())
+        other.replace(path)
+
     counted = readers.count_frame
-
-    def changing(*given: Any) -> Any:
-        rows = counted(*given)
-        if how == "append":
-            with path.open("a") as file:
-                file.write("a,1,1\n" * 500)
-        elif how == "rewrite":
-            path.write_text("g,y,p\n" + "a,0,1\nb,0,1\n" * 20)
-            os.utime(path, ns=(1, 1))
-        else:
-            other = tmp_path / "other"
-            other.write_bytes(path.read_bytes())
-            other.replace(path)
-        return rows
-
-    monkeypatch.setattr(readers, "count_frame", changing)
-    assert refusal(path) == f"{path} changed while it was read; audit it when nobody writes to it, or a copy"
+    for change in (lambda: path.write_text("g,y,p\n" + "a,1,1\n" * 500), rewrite, replace):
+        path.write_text("g,y,p\n" + "a,1,1\nb,0,1\n" * 20)
+        monkeypatch.setattr(readers, "count_frame", lambda *given, change=change: (counted(*given), change())[0])
+        assert refusal(path) == f"{path} changed while it was read; audit a copy of it"
 
 
 def test_several_files_are_one_table(tmp_path: Path) -> None:
@@ -112,7 +116,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         assert refusal([both[0], both[0]]) == f"data must be distinct files; got {both[0]} twice"
     mixed = [tmp_path / "one" / "d.csv", tmp_path / "two" / "d.parquet"]
     assert refusal(mixed) == "data must be files of one kind; got CSV and Parquet files"
-    kinds = f"{tmp_path}/one/* must match files of one kind; got CSV and JSON Lines files"
+    kinds = "data must be files of one kind; got CSV and JSON Lines files"
     assert refusal(f"{tmp_path}/one/*") == kinds
     assert refusal([tmp_path / "one" / "d.csv", tmp_path / "none.csv"]) == f"there is no file {tmp_path}/none.csv"
 
@@ -120,7 +124,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
 def test_a_path_is_a_file_a_glob_or_starts_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
-    csv_file(tmp_path)
+    write_csv(TABLE, tmp_path / "data.csv")
     for given in (tmp_path / "data.csv", str(tmp_path / "data.csv"), str(tmp_path / "*.csv"), "~/data.csv"):
         assert cells(given) == CELLS
     for name in ("1.pq", "2.pq", "x.pq"):
@@ -143,36 +147,27 @@ REFUSED = [
     ("none.parquet", "there is no file {}/none.parquet"),
     ("x/none.parquet", "there is no file {}/x/none.parquet"),
     ("*.parquet", "no file matches {}/*.parquet"),
-    ("", "the folder {} contains no Parquet files; name files of other kinds one by one"),
+    ("", "the folder {} must contain Parquet files; name files of other kinds one by one"),
     ("nothing.txt", "{}/nothing.txt is empty; there is nothing to audit"),
     ("`data`.csv", "there is no file {}/`data`.csv; did you mean data.csv?"),
 ]
 
 
 def test_a_path_without_files_is_explained(tmp_path: Path) -> None:
-    csv_file(tmp_path)
+    write_csv(TABLE, tmp_path / "data.csv")
     (tmp_path / "nothing.txt").touch()
     for given, sentence in REFUSED:
         assert refusal(tmp_path / given) == sentence.format(tmp_path)
     assert refusal("https://example.org/x.csv") == LOCAL.format("https://example.org/x.csv")
     assert refusal("postgresql://me:secret@host/db") == LOCAL.format("postgresql://…@host/db")
     assert refusal([""]) == "data must be a path to a file; got an empty path"
-    assert refusal("/") == "data must be a file or a folder of Parquet files; got /"
+    assert refusal("/") == "data must be a file or a folder of files; got /"
     with duckdb.connect() as connection:
         connection.execute("ATTACH ':memory:' AS db")
         connection.execute("CREATE SCHEMA db.s")
         connection.register("held", pd.DataFrame(TABLE))
         connection.execute("CREATE TABLE db.s.people AS FROM held")
         assert cells(connection.sql("FROM db.s.people")) == CELLS
-
-
-def test_the_first_rows_of_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "data.csv"
-    path.write_text("g,y\n007,1\n,0\nb,1\n", encoding="utf-8")
-    assert first_rows(path, 2) == (["g", "y"], [("007", "1"), (None, "0")])
-    path.with_suffix(".parquet").write_text("not parquet")
-    with pytest.raises(eh.errors.InvalidInput, match=r"data\.parquet cannot be read: "):
-        first_rows(path.with_suffix(".parquet"), 2)
 
 
 def test_a_column_may_have_any_name(tmp_path: Path) -> None:
@@ -257,8 +252,7 @@ def test_links_are_followed_and_nothing_is_counted_twice(tmp_path: Path) -> None
     assert refusal(table) == f"{two} cannot be read: No such file or directory"
     two.unlink()
     (table / "again").symlink_to(table)
-    same = f"{table}/again and {table} are the same folder, so remove the link"
-    assert refusal(table) == f"the folder {table} must contain every file once; {same}"
+    assert refusal(table) == f"data must be distinct files; got {table} and {table}/again, a link to it"
 
 
 def test_tables_that_keep_removed_files_are_refused(tmp_path: Path) -> None:
@@ -271,5 +265,75 @@ def test_tables_that_keep_removed_files_are_refused(tmp_path: Path) -> None:
         (table / log).parent.mkdir()
         (table / log).write_text("{}")
         for given in (table, table.parent, single.parent, f"{table}/**/*.parquet"):
-            assert refusal(given).startswith(f"{table} is a Delta, Iceberg or Hudi table, whose folder may contain")
+            assert refusal(given).startswith(f"{table} is a Delta, Iceberg or Hudi table, which may contain")
         assert cells(single) == CELLS
+
+
+# Formats
+
+WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
+ENDINGS = [(one, f"{ending}{packed}") for one in FORMATS for ending in one.endings
+           for packed in ("", *PACKINGS * one.is_packed)]  # fmt: skip
+
+
+def written(one: readers.Format, path: Path, frame: pl.DataFrame) -> Path:
+    """A file of a format that this test writes with another library."""
+    options = {"separator": "\t"} if ".tsv" in path.suffixes else {}
+    content = io.BytesIO()
+    getattr(frame, WRITERS[one.key])(content, **options)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(content.getvalue()) if path.suffix == ".gz" else content.getvalue())
+    return path
+
+
+def test_every_ending_is_read_and_every_file_begins_as_its_format_says(tmp_path: Path) -> None:
+    """So standard input needs no name; an ending stands for all those of the format."""
+    assert len(dict(ENDINGS[::-1])) == len(FORMATS) == len(WRITERS)
+    assert len({ending for _, ending in ENDINGS}) == len(ENDINGS), "an ending has one meaning"
+    assert [one.key for one in FORMATS if not one.magic] == ["csv"]
+    assert {Path(f"d{ending}").suffix for _, ending in ENDINGS} == set(accepted_endings())
+    for i, (one, ending) in enumerate(ENDINGS):
+        path = written(one, tmp_path / str(i) / f"d{ending}", pl.DataFrame(TABLE))
+        assert ending_of(path.name) == ending
+        is_packed = path.suffix in PACKINGS
+        assert ending_by_content(path.read_bytes()[:16]) == (".csv.gz" if is_packed else one.endings[0])
+        assert cells(path) == cells(str(path.rename(path.with_name(f"D{ending.upper()}")))) == CELLS
+
+
+def test_a_format_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its values, its files together and in folders, standard input, and the library that it needs."""
+    frame = pl.DataFrame(TABLE)
+    for one in FORMATS:
+        assert set(one.endings) & set(hostile.FORMATS), "the fuzzers write every format"
+        ending, folder = one.endings[0], tmp_path / one.key
+        path = written(one, folder / f"d{ending}", frame)
+        assert first_rows(path, 1)[1] == ([("1", "1", "a")] if one.key == "csv" else [(1, 1, "a")])
+        words = ["audit", "-", "--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc", "--json", "-"]
+        result = CliRunner().invoke(evenhand, words, input=path.read_bytes())
+        assert {row.group: row.n for row in eh.Audit.from_json(result.stdout).rows} == {"a": 2, "b": 3}
+        with monkeypatch.context() as context:
+            context.setitem(sys.modules, "duckdb", None)
+            if one.needs:
+                with pytest.raises(eh.errors.MissingExtra, match=r"^reading .* files needs the extra 'files': pip"):
+                    cells(path)
+            else:
+                assert cells(path) == CELLS
+        path.unlink()
+        parts = [written(one, folder / f"{i}{ending}", rows) for i, rows in enumerate((frame.head(2), frame.tail(3)))]
+        assert cells(parts) == CELLS
+        if one.in_folders:
+            assert cells(folder) == CELLS
+        else:
+            assert refusal(folder).startswith(f"the folder {folder} must contain ")
+
+
+def test_messages_and_the_command_name_every_format(tmp_path: Path) -> None:
+    for name in ("d.xlsx", "d.db", "d.feather", "d.parquet.gz", "d.csv.zst"):
+        (tmp_path / name).write_bytes(b"x")
+        assert refusal(tmp_path / name) == (
+            f"{tmp_path}/{name} must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, .tsv, .txt, "
+            ".jsonl, .ndjson, .parquet or .pq; also .csv.gz)"
+        )
+    help_text = " ".join(CliRunner().invoke(evenhand, ["audit", "--help"]).output.split())
+    listed = any_of(names_of(FORMATS))
+    assert f"FILE is a {listed} file, a folder of Parquet files, a glob, or - for standard input." in help_text

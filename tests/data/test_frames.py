@@ -81,9 +81,8 @@ def test_every_engine_gives_the_same_counts_and_levels(held: str) -> None:
 
 def test_values_and_files_have_the_same_levels(tmp_path: Path) -> None:
     assert frames.count_columns(list(AGES.items()), CUTS).rows == LEVELS
-    write_parquet(AGES, tmp_path / "d.parquet")
-    write_csv(AGES, tmp_path / "d.csv")
-    for name in ("d.parquet", "d.csv"):
+    for name, write in (("d.parquet", write_parquet), ("d.csv", write_csv)):
+        write(AGES, tmp_path / name)
         assert files.count_file(tmp_path / name, ["g", "age"], CUTS).rows == LEVELS, name
 
 
@@ -148,10 +147,10 @@ def test_a_cut_is_a_number_of_the_type_of_the_column(tmp_path: Path) -> None:
     nullable = table.to_pandas().convert_dtypes()
     write_parquet(table.to_pandas(), tmp_path / "d.parquet")
     write_csv(table.to_pandas(), tmp_path / "d.csv")
-    frames_of = [table, pl.from_arrow(table), table.to_pandas(), nullable, duckdb.from_arrow(table)]
-    arrays = [{"s": array} for array in (values, table["s"], pl.Series(values), nullable["s"])]
+    held = [table, pl.from_arrow(table), table.to_pandas(), nullable, duckdb.from_arrow(table)]
+    held += [{"s": array} for array in (values, table["s"], pl.Series(values), nullable["s"])]
     cuts = {"y_score": (0.7, math.nextafter(1, math.inf), 1e300)}
-    for data in (*frames_of, *arrays, tmp_path / "d.parquet", tmp_path / "d.csv"):
+    for data in (*held, tmp_path / "d.parquet", tmp_path / "d.csv"):
         rows = count_rows(data, "s", {"y_score": "s"}, cuts=cuts).rows
         assert {(float(value), level): n for (value, level), n in rows.items()} == {(0.7, 1): 1, (1, 1): 1, (0.2, 0): 1}
     scored = pd.DataFrame({"s": np.array([0.7, 0.2] * 20, dtype="f4"), "g": ["a", "b"] * 20, "y": [1, 0, 1, 1] * 10})
@@ -171,13 +170,13 @@ def test_numbers_of_any_type_have_levels() -> None:
         assert frames.count_columns([("s", numbers)], {0: cuts}).rows == Counter((level,) for level in wanted), dtype
     values = [10**400, -(10**400), Decimal("25"), True, np.float32(24), np.int8(30), Decimal("sNaN"), None]
     found = frames.count_columns([("age", values)], {0: (25.0, 45.0)}).rows
-    assert found == Counter({(2,): 1, (0,): 3, (1,): 2, (None,): 2})
+    assert found == {(2,): 1, (0,): 3, (1,): 2, (None,): 2}
     with pytest.raises(InvalidInput, match=r"^age must contain numbers; got '30'$"):
         frames.count_columns([("age", ["30"])], {0: (25.0,)})
     with pytest.raises(InvalidInput, match=r"^'age' must contain numbers; it contains String$"):
         frames.count_frame(pl.DataFrame({"age": ["30"]}), ["age"], {0: (25.0,)})
-    for bools in (pl.DataFrame({"s": [True, False]}), pd.DataFrame({"s": [True, False]})):
-        assert frames.count_frame(bools, ["s"], {0: (0.5,)}).rows == Counter({(0,): 1, (1,): 1})
+    for make in (pl.DataFrame, pd.DataFrame):
+        assert frames.count_frame(make({"s": [True, False]}), ["s"], {0: (0.5,)}).rows == {(0,): 1, (1,): 1}
 
 
 def test_values_are_counted_in_blocks() -> None:
@@ -235,21 +234,6 @@ def test_moments_are_never_merged() -> None:
     assert [frames.plain(x) for x in (pd.NaT, pd.NA, np.datetime64("NaT", "s"), None, float("nan"))] == [None] * 5
 
 
-def test_decimals_of_arrow_are_numbers() -> None:
-    kind = pa.decimal128(5, 2)
-    table = pa.table({
-        "g": ["a", "b", "a"],
-        "y": pa.array([Decimal(1), Decimal(0), None], kind),
-        "s": pa.array([Decimal("0.5"), Decimal("0.1"), Decimal("0.4")], kind),
-    })  # fmt: skip
-    wanted = {("a", 1, 1): 1, ("a", None, 0): 1, ("b", 0, 0): 1}
-    answers = {"y_true": "y", "y_score": "s"}
-    for data in (table, pl.from_arrow(table), table.to_pandas(types_mapper=pd.ArrowDtype)):
-        assert count_rows(data, "g", answers, cuts={"y_score": [0.5]}).rows == wanted
-    given = {name: table[column] for name, column in answers.items()}
-    assert count_rows(None, table["g"], given, cuts={"y_score": [0.5]}).rows == wanted
-
-
 def plainly(values: Any) -> list[tuple[type, Any, int]]:
     """The distinct values of a column with their types and counts, by itself and in a frame of its library."""
     counted = [frames.count_columns([("x", values)], {}).rows]
@@ -289,8 +273,8 @@ def test_lists_and_fractions_are_refused_in_a_sentence() -> None:
     assert refusal(TABLE, y_true=[Fraction(1, 3)] * 5).endswith("; got a Fraction")
 
 
-@pytest.mark.parametrize("library", ["pyspark", "polars"])
-def test_nulls_decimals_and_times_of_spark_are_those_of_polars(library: str) -> None:
+@pytest.mark.parametrize("library", ["pyspark", "polars", "pyarrow", "pandas with arrow"])
+def test_nulls_decimals_and_times_are_the_same_everywhere(library: str) -> None:
     """Rows without a label are left out, those without a group are unknown; decimals are numbers, times are names."""
     moments = [datetime.datetime(2026, 1, 31, 23, 59), datetime.datetime(2026, 2, 1), None]
     table: dict[str, list[Any]] = {
@@ -299,7 +283,9 @@ def test_nulls_decimals_and_times_of_spark_are_those_of_polars(library: str) -> 
         "when": [moments[0], moments[1], moments[0], moments[2], moments[1], moments[1]] * 2,
         "g": ["a", "b", None, "a", "b", "a"] * 2,
     }
-    frame = spark(table) if library == "pyspark" else pl.DataFrame(table)
+    make = {"pyspark": spark, "polars": pl.DataFrame, "pyarrow": pa.table,
+            "pandas with arrow": lambda c: pa.table(c).to_pandas(types_mapper=pd.ArrowDtype)}  # fmt: skip
+    frame = make[library](table)
     a = eh.audit(frame, y_true="y", y_score="s", groups=["g", "when"], threshold=0.5, metrics="acc", intersections=1)
     assert {(row.by, row.group): row.cells for row in a.rows} == {
         ("g", "a"): (4, 2, 0, 0),

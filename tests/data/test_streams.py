@@ -25,12 +25,17 @@ def piped(path: Path, content: bytes) -> Path:
     return path
 
 
-def command(folder: Path, *words: str, content: bytes = b"", shell: str = "") -> subprocess.CompletedProcess[str]:
-    code = str(Path(eh.__file__).parent.parent)
-    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": code}
-    called = ["bash", "-c", shell] if shell else [sys.executable, "-m", "evenhand", *words]
-    done = subprocess.run(called, input=content, capture_output=True, check=False, env=environment)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(eh.__file__).parent.parent)}
+
+
+def run(*words: str, folder: Path, content: str = "") -> subprocess.CompletedProcess[str]:
+    environment = ENVIRONMENT | {"TMPDIR": str(folder)}
+    return subprocess.run(words, input=content, capture_output=True, text=True, check=False, env=environment)
+
+
+def audit_input(folder: Path, content: str) -> str:
+    """What the command says of standard input."""
+    return run(sys.executable, "-m", "evenhand", "audit", "-", *WORDS, folder=folder, content=content).stderr
 
 
 def cells(path: Path) -> dict[tuple[str], tuple[float, ...]]:
@@ -67,29 +72,24 @@ def test_a_file_without_a_size_is_read(spool: Path) -> None:
     assert refusal("/proc/self/limits").startswith("no column is called 'g'")
 
 
-def test_what_is_empty_is_said(tmp_path: Path, spool: Path) -> None:
-    assert refusal(piped(tmp_path / "pipe", b"")) == f"{tmp_path}/pipe is empty; there is nothing to audit"
-    assert list(spool.iterdir()) == []
-
-
 def test_messages_name_what_was_given_and_not_the_copy(tmp_path: Path, spool: Path) -> None:
-    path = piped(tmp_path / "pipe", b"g,y,p\na,1\n")
-    assert refusal(path) == f"line 2 of {path} must have 3 values, as its header has; got 2 values"
-    done = command(spool, "audit", "-", *WORDS, content=b"g,y,p\na,1\n")
-    assert done.stderr == "Error: line 2 of standard input must have 3 values, as its header has; got 2 values\n"
-    done = command(spool, "audit", "-", *WORDS)
-    assert done.stderr == "Error: standard input is empty; there is nothing to audit\n"
-    done = command(spool, "audit", "-", *WORDS, content=b"PAR1 and no more")
-    assert done.stderr.startswith("Error: standard input cannot be read: ")
-    assert "evenhand-input" not in done.stderr
+    must = "must have 3 values, as its header has; got 2 values"
+    assert refusal(piped(tmp_path / "pipe", b"g,y,p\na,1\n")) == f"line 2 of {tmp_path}/pipe {must}"
+    assert refusal(piped(tmp_path / "empty", b"")) == f"{tmp_path}/empty is empty; there is nothing to audit"
+    assert audit_input(spool, "g,y,p\na,1\n") == f"Error: line 2 of standard input {must}\n"
+    assert audit_input(spool, "") == "Error: standard input is empty; there is nothing to audit\n"
+    said = audit_input(spool, "PAR1 and no more")
+    assert said.startswith("Error: standard input cannot be read: ")
+    assert "evenhand-input" not in said
+    assert list(spool.iterdir()) == []
 
 
 def test_the_output_of_a_command_is_audited_and_looked_at(tmp_path: Path, spool: Path) -> None:
     write_csv(TABLE, tmp_path / "d.csv")
     audit = f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv)"
-    done = command(spool, shell=f"{audit} {' '.join(WORDS)} --csv {tmp_path}/out.csv")
+    done = run("bash", "-c", f"{audit} {' '.join(WORDS)} --csv {tmp_path}/out.csv", folder=spool)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "evenhand audit: 63.csv, 5 cases, g (2 groups)")
-    done = command(spool, shell=audit)
+    done = run("bash", "-c", audit, folder=spool)
     assert done.stdout.splitlines()[0].endswith(" has 3 columns. In its first 5 rows:")
     assert done.stderr.startswith("No audit was run: type that command, or name other columns")
     assert list(spool.iterdir()) == []
@@ -105,11 +105,10 @@ def test_another_user_can_read_no_copy_and_is_told_what_cannot_be_written(tmp_pa
 
     def as_nobody(code: str, before: str = "pass") -> str:
         drop = f"import os; os.setgid({nobody}); os.setuid({nobody})"
-        words = [sys.executable, "-c", f"{before}\n{drop}\n{code}"]
         # Others cannot write what coverage notes.
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
-        environment = {**kept, "PYTHONPATH": str(Path(eh.__file__).parent.parent)}
-        done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+        kept = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("COVERAGE")}
+        words = [sys.executable, "-c", f"{before}\n{drop}\n{code}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env=kept)
         return done.stderr.splitlines()[-1]
 
     with files.spool(piped(tmp_path / "pipe", b"g,y\na,1\n")) as copy:
@@ -137,11 +136,8 @@ def test_a_copy_is_private_and_what_a_killed_process_leaves_is_removed(tmp_path:
         f"sys.argv = ['evenhand', 'audit', '-', *{WORDS!r}]\n"
         "main()\n"
     )
-    environment = {**os.environ, "TMPDIR": str(spool), "PYTHONPATH": str(Path(eh.__file__).parent.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=b"g,y,p\na,1,1\n", capture_output=True, check=False, env=environment
-    )
-    assert done.stdout.decode() == "0o600 0o700\n", done.stderr.decode()
+    done = run(sys.executable, "-c", code, folder=spool, content="g,y,p\na,1,1\n")
+    assert done.stdout == "0o600 0o700\n", done.stderr
     assert len(list(spool.rglob("input.csv"))) == 1
     with files.spool(piped(tmp_path / "pipe", b"g,y\na,1\n")) as copy:
         assert [path.name for path in spool.rglob("*.csv")] == [Path(copy).name]

@@ -49,7 +49,7 @@ def test_wrong_files_are_refused_while_they_arrive(fresh: App, tmp_path: Path) -
     unnamed = "cannot be used: its name must have a stem and an extension"
     for name, content, sentence in (
         ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, "
-         ".tsv, .txt, .jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"),
+         ".tsv, .txt, .jsonl, .ndjson, .parquet or .pq; also .csv.gz)"),
         ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
         ("", b"a", f"the file {unnamed}"),
         ("../~", b"a", f"../~ {unnamed}"),

@@ -6,22 +6,23 @@ passed, counts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
-from math import isfinite, nan
+from math import isfinite
 from numbers import Real
 from os import PathLike
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from ..arrays import is_sequence
 from ..errors import InvalidInput, brief
-from .files import count_file
-from .frames import Counted, Cuts, Table, count_columns, count_frame, unknown_column
+from .files import Paths, count_file
+from .frames import Column, Counted, Cuts, Table, count_columns, count_frame, unknown_column
 
-Column = tuple[str, Any]
-"""What messages call a column, and its name or its values."""
+Named = tuple[Any, Any]
+"""The name of a column, None if it has none, and its values or where they are."""
 
 # How far the two probabilities of a row may be from adding up to 1, by rounding.
 _ROUNDING = 1e-6
@@ -36,16 +37,13 @@ def as_finite(value: Any, what: str = "`threshold`") -> float:
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         value = value.item()
     is_number = isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
-    try:
-        number = float(value) if is_number else nan
-    except (OverflowError, ValueError):
-        number = nan
-    if not isfinite(number):
-        raise InvalidInput(f"{what} must be a finite number; got {brief(value)}")
-    return number
+    with suppress(OverflowError, ValueError):
+        if is_number and isfinite(number := float(value)):
+            return number
+    raise InvalidInput(f"{what} must be a finite number; got {brief(value)}")
 
 
-def group_columns(groups: Any, data: Any) -> dict[str, Any]:
+def group_columns(groups: object, data: object) -> dict[str, Any]:
     """The group columns: by name, the name of a column of the table, or values.
 
     Values without a name are called ``group``, or ``group_1``, ``group_2`` and so on if there are several columns.
@@ -55,40 +53,38 @@ def group_columns(groups: Any, data: Any) -> dict[str, Any]:
     >>> group_columns(["A", "B"], None)
     {'group': ['A', 'B']}
     """
-    columns = [(str(name), column) for name, column in _named_groups(groups, data)]
-    if not columns or any(column is None for _, column in columns):
-        raise InvalidInput(
-            argument="groups", must="be the name of a column or its values", got=groups
-        )
-    names = [name for name, _ in columns]
-    if repeated := [name for name in names if names.count(name) > 1]:
-        got = f"{brief(repeated[0])} twice"
-        raise InvalidInput(f"group columns must have distinct names; got {got}")
-    return dict(columns)
+    found = _find_groups(groups, data)
+    if not found or any(column is None for _, column in found):
+        must = "be the name of a column or its values"
+        raise InvalidInput(argument="groups", must=must, got=groups)
+    columns: dict[str, Any] = {}
+    for i, (given, column) in enumerate(found, start=1):
+        default = f"group_{i}" if len(found) > 1 else "group"
+        name = default if given is None or given == "" else str(given)
+        if name in columns:
+            raise InvalidInput(f"group columns must have distinct names; got {brief(name)} twice")
+        columns[name] = column
+    return columns
 
 
-def _named_groups(groups: Any, data: Any) -> Iterable[tuple[Any, Any]]:
+def _find_groups(groups: Any, data: object) -> list[Named]:
     if is_mapping(groups):
         return list(groups.items())
     if _is_name(groups):
         return [(groups, groups)]
-    is_list = isinstance(groups, (list, tuple)) and len(groups) > 0
-    if is_list and data is not None and _are_names(groups, data):
+    if not isinstance(groups, (list, tuple)) or not groups:
+        return split_columns(groups, "`groups`")
+    if data is not None and _are_names(groups, data):
         return [(name, name) for name in groups]
-    columns: list[tuple[Any, Any]] = []
-    if is_list and any(_is_array(one) for one in groups):
-        for one in groups:
-            columns += [(one, one)] if isinstance(one, str) else split_columns(one, "`groups`")
-    else:
-        columns = split_columns(groups, "`groups`")
-    unnamed = [f"group_{i}" for i, _ in enumerate(columns, start=1)] if columns[1:] else ["group"]
-    return [
-        (default if name in (None, "") else name, column)
-        for default, (name, column) in zip(unnamed, columns, strict=False)
-    ]
+    if not any(map(_is_array, groups)):
+        return split_columns(groups, "`groups`")
+    columns: list[Named] = []
+    for one in groups:
+        columns += [(one, one)] if isinstance(one, str) else split_columns(one, "`groups`")
+    return columns
 
 
-def _is_name(given: Any) -> bool:
+def _is_name(given: object) -> bool:
     """Whether something can only be the name of a column."""
     if isinstance(given, (str, bytes, np.generic)):
         return True
@@ -98,14 +94,13 @@ def _is_name(given: Any) -> bool:
     return given is not None and isinstance(given, Hashable) and not has_values
 
 
-def _is_array(given: Any) -> bool:
+def _is_array(given: object) -> bool:
     """Whether something can only be a column: an array, a Series or an expression."""
-    return hasattr(type(given), "alias") or (
-        is_sequence(given) and not isinstance(given, (list, tuple))
-    )
+    is_array = is_sequence(given) and not isinstance(given, (list, tuple))
+    return is_array or hasattr(type(given), "alias")
 
 
-def _are_names(given: Sequence[Any], data: Any) -> bool:
+def _are_names(given: Sequence[object], data: object) -> bool:
     """Whether a list contains names of columns; a list of texts always does."""
     are_texts = all(isinstance(name, str) for name in given)
     if is_path(data):
@@ -116,7 +111,7 @@ def _are_names(given: Sequence[Any], data: Any) -> bool:
         table = Table(data)
         names, rows = table.names, table.source["shape"][0]
     known = [_is_name(name) and name in names for name in given]
-    if len(given) == rows and (all(known) if not are_texts else not any(known)):
+    if len(given) == rows and (not any(known) if are_texts else all(known)):
         raise InvalidInput(
             f"`groups` must be an array if it has the values of {rows} rows, since a list contains "
             f"names of columns; got {brief(given)}"
@@ -125,7 +120,7 @@ def _are_names(given: Sequence[Any], data: Any) -> bool:
 
 
 def count(
-    data: Any, columns: Sequence[Column], cuts: Cuts, scores: Collection[int] = ()
+    data: object, columns: Sequence[Column], cuts: Cuts, scores: Collection[int] = ()
 ) -> Counted:
     """Count the combinations of values in columns: what messages call a column, and its name or its values.
 
@@ -136,63 +131,64 @@ def count(
     >>> count(table, [("race", "race"), ("y_score", "score")], {1: (4, 8)}).rows
     Counter({('A', 0): 1, ('A', 1): 1, ('B', 2): 1})
     """
-    named = [_is_name(given) for _, given in columns]
-    if data is None and any(named):
-        raise InvalidInput(
-            f"{brief(columns[named.index(True)][1])} is the name of a column, but `data` is None; "
-            "pass the table, or the values"
-        )
     if is_path(data):
-        return count_file(data, _only_names(columns, "is in a file"), cuts)
-    table = None if data is None or is_mapping(data) else Table(data)
-    if table is not None and all(named):
-        return count_frame(data, [name for _, name in columns], cuts)
-    if table is not None and table.is_lazy:
-        _only_names(columns, "is a lazy frame, whose rows are not in memory")
-    source = {} if table is None else table.source
+        _check_names(columns, "is in a file")
+        return count_file(data, [name for _, name in columns], cuts)
+    held = data if data is None or is_mapping(data) else Table(data)
+    source = {}
+    if isinstance(held, Table):
+        if all(_is_name(given) for _, given in columns):
+            return count_frame(data, [name for _, name in columns], cuts)
+        if held.is_lazy:
+            _check_names(columns, "is a lazy frame, whose rows are not in memory")
+        source = held.source
     values = []
     for i, (title, given) in enumerate(columns):
-        parts = split_columns(_find(given, data, table) if named[i] else given, title)
+        parts = split_columns(_find(given, held) if _is_name(given) else given, title)
         if i in scores and len(parts) > 1:
-            parts = [_second_column(parts, title)]
+            _check_probabilities(parts, title)
+            parts = parts[1:]
             source["score_column"] = 2
         if len(parts) != 1:
             raise InvalidInput(f"{title} must be one column; got {len(parts)}")
         values.append((title, parts[0][1]))
     counted = count_columns(values, cuts)
-    library = None if table is None else table.library
+    library = held.library if isinstance(held, Table) else None
     return counted._replace(library=library, source=counted.source | source)
 
 
-def _find(name: Any, data: Any, table: Table | None) -> Any:
+def _find(name: Hashable, data: Table | Mapping[Any, Any] | None) -> object:
     """The values of a column of a frame or a mapping."""
-    if table is not None:
-        return table.column(name)
+    if data is None:
+        raise InvalidInput(
+            f"{brief(name)} is the name of a column, but `data` is None; pass the table, or the values"
+        )
+    if isinstance(data, Table):
+        return data.column(name)
     if name not in data:
         raise unknown_column(name, list(data))
     return data[name]
 
 
-def is_path(data: Any) -> bool:
+def is_path(data: object) -> TypeGuard[Paths]:
     """Whether data is a path or a list of paths."""
     paths = data if isinstance(data, (list, tuple)) and data else [data]
     return all(isinstance(path, (str, PathLike)) for path in paths)
 
 
-def is_mapping(data: Any) -> bool:
+def is_mapping(data: object) -> TypeGuard[Mapping[Any, Any]]:
     """Whether data is a mapping of columns, and no data set of xarray."""
     return isinstance(data, Mapping) and not hasattr(type(data), "dims")
 
 
-def _only_names(columns: Sequence[Column], where: str) -> list[str]:
+def _check_names(columns: Sequence[Column], where: str) -> None:
     for title, given in columns:
         if not isinstance(given, str):
             must = f"be the name of a column, since `data` {where}"
             raise InvalidInput(f"{title} must {must}; got {brief(given)}")
-    return [name for _, name in columns]
 
 
-def split_columns(given: Any, title: str) -> list[tuple[Hashable, Any]]:
+def split_columns(given: Any, title: str) -> list[Named]:
     """The columns of what was passed as values, each with its name or None.
 
     >>> split_columns(np.array([["a", "F"], ["b", "M"]]), "groups")
@@ -202,12 +198,12 @@ def split_columns(given: Any, title: str) -> list[tuple[Hashable, Any]]:
     """
     kind = type(given)
     # Structured and masked arrays, and a MultiIndex of pandas.
-    is_structured = bool(getattr(getattr(given, "dtype", None), "names", None))
+    has_names = getattr(getattr(given, "dtype", None), "names", None)
     has_levels = hasattr(kind, "nlevels") and given.nlevels > 1
     # Lazy columns and frames, expressions of polars, and arrays of xarray.
     lazy = ("compute", "collect", "fetchall", "meta", "dims")
     is_lazy = any(hasattr(kind, name) for name in lazy)
-    if is_structured or np.ma.isMaskedArray(given) or has_levels or is_lazy:
+    if has_names or has_levels or is_lazy or np.ma.isMaskedArray(given):
         raise InvalidInput(
             f"{title} must be a list, an array or a Series; got {kind.__name__}; pass a dataframe "
             "as `data`, and names of columns"
@@ -217,7 +213,7 @@ def split_columns(given: Any, title: str) -> list[tuple[Hashable, Any]]:
         return [(name, table.column(name)) for name in table.names]
     if not hasattr(kind, "__iter__") and hasattr(kind, "__array__"):
         given = np.asarray(given)
-    shape: tuple[int, ...] = getattr(given, "shape", ())
+    shape = getattr(given, "shape", ())
     if len(shape) > 2:
         raise InvalidInput(f"{title} must have one or two dimensions; got shape {shape}")
     if len(shape) == 2:
@@ -225,8 +221,8 @@ def split_columns(given: Any, title: str) -> list[tuple[Hashable, Any]]:
     return [(getattr(given, "name", None), given)]
 
 
-def _second_column(columns: Sequence[tuple[Any, Any]], title: str) -> tuple[None, Any]:
-    """The scores of the positive class, of two columns as ``predict_proba`` of scikit-learn gives them."""
+def _check_probabilities(columns: Sequence[Named], title: str) -> None:
+    """Of two columns of scores as ``predict_proba`` of scikit-learn gives them, the second is of the positive class."""
     if len(columns) != 2 or columns[0][0] is not None:
         raise InvalidInput(
             f"{title} has {len(columns)} columns; pass the column of the positive class"
@@ -243,4 +239,3 @@ def _second_column(columns: Sequence[tuple[Any, Any]], title: str) -> tuple[None
             f"{title} has two columns, so each row must contain the probabilities of two classes, "
             f"which add up to 1; row {row + 1:,} contains {first[row]:g} and {second[row]:g}"
         )
-    return None, scores[1]

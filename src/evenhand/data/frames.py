@@ -20,13 +20,19 @@ from itertools import islice
 from math import inf
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import is_sequence
 from ..confusion import is_missing
 from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
+
+if TYPE_CHECKING:
+    from narwhals.stable.v2 import Expr, LazyFrame
+    from narwhals.stable.v2.dtypes import DType
+
+    Lazy = LazyFrame[Any]
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
@@ -35,16 +41,13 @@ _BLOCK = 1 << 16
 # A decimal number with more digits is neither a float nor worth that many digits.
 _MOST_DIGITS = 300
 _KINDS = "columns must contain numbers, text, booleans or dates"
-# Numbers of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
-_SHORT = {
-    "float32": np.float32,
-    "float": np.float32,
-    "float16": np.float16,
-    "halffloat": np.float16,
-}
+# Types of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
+_SHORT = {"float": "f4", "float32": "f4", "halffloat": "f2", "float16": "f2"}
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
+Column = tuple[str, Any]
+"""What messages call a column, and its name or its values."""
 
 
 class Counted(NamedTuple):
@@ -68,7 +71,7 @@ class Counted(NamedTuple):
     rows: Counter[Key]
     library: str | None
     source: dict[str, Any]
-    orders: Mapping[int, tuple[Any, ...]] = MappingProxyType({})
+    orders: Mapping[int, Key] = MappingProxyType({})
 
 
 class Table:
@@ -93,12 +96,12 @@ class Table:
     {'kind': 'frame', 'library': 'polars', 'shape': [2, 2]}
     """
 
-    def __init__(self, native: Any) -> None:
+    def __init__(self, native: object) -> None:
         import narwhals.stable.v2 as nw
 
         if hasattr(type(native), "unify_dictionaries"):
             # An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column.
-            native = native.unify_dictionaries()
+            native = native.unify_dictionaries()  # type: ignore[attr-defined]
         try:
             self.frame: Any = nw.from_native(native)
             self.names: list[Any] = self.frame.collect_schema().names()
@@ -110,7 +113,7 @@ class Table:
         except nw.exceptions.NarwhalsError as error:
             why = escaped(" ".join(str(error).split()))
             raise InvalidInput(f"`data` cannot be read: {why}") from None
-        self.engine = str(self.frame.implementation).lower().rpartition(".")[2]
+        self.engine: str = self.frame.implementation.name.lower()
         self.is_lazy = not isinstance(self.frame, nw.DataFrame)
 
     @property
@@ -129,8 +132,8 @@ class Table:
         """The values of a column, which must be in memory."""
         return self.frame[:, self.place(name)].to_native()
 
-    def select(self, columns: Sequence[Hashable]) -> Any:
-        """A lazy narwhals frame of these columns, which may repeat, called ``evenhand_0`` and so on."""
+    def select(self, columns: Sequence[Hashable]) -> Lazy:
+        """These columns, which may repeat, called ``evenhand_0`` and so on."""
         import narwhals.stable.v2 as nw
 
         native = self.frame.to_native()
@@ -139,10 +142,10 @@ class Table:
         if "pyspark" in self.engine:
             native = native.toDF(*unique)
         elif self.engine == "duckdb":
-            named = zip(map(identifier, self.names), unique, strict=True)
-            native = native.project(", ".join(f"{name} AS {alias}" for name, alias in named))
+            native = native.project(", ".join(f"#{i} AS {x}" for i, x in enumerate(unique, 1)))
         chosen = [nw.nth(self.place(name)).alias(f"evenhand_{i}") for i, name in enumerate(columns)]
-        return nw.from_native(native).lazy().select(*chosen)
+        frame: Lazy = nw.from_native(native).lazy().select(*chosen)
+        return frame
 
     def place(self, name: Hashable) -> int:
         """The position of a column."""
@@ -154,7 +157,7 @@ class Table:
 
 
 def count_frame(
-    native: Any, columns: Sequence[Hashable], cuts: Cuts, titles: Sequence[Hashable] = ()
+    native: object, columns: Sequence[Hashable], cuts: Cuts, titles: Sequence[Hashable] = ()
 ) -> Counted:
     """Count the combinations of values in some columns of a dataframe, each given by its name.
 
@@ -165,69 +168,74 @@ def count_frame(
 
     table = Table(native)
     frame = table.select(columns)
-    dtypes = frame.collect_schema()
-    keys, with_nanoseconds = [], []
-    for i, ((name, dtype), title) in enumerate(zip(dtypes.items(), titles or columns, strict=True)):
+    types = frame.collect_schema()
+    keys, nanoseconds = [], []
+    for i, (name, dtype) in enumerate(types.items()):
         key = nw.col(name)
+        title = brief((titles or columns)[i])
         if i in cuts:
             key = _level_expression(dtype, key, title, cuts[i]).alias(name)
         elif isinstance(dtype, (nw.Duration, nw.Time)):
-            raise InvalidInput(f"{_KINDS}; {brief(title)} contains {dtype}")
+            raise InvalidInput(f"{_KINDS}; {title} contains {dtype}")
         elif _has_nanoseconds(dtype):
             # Libraries cut nanoseconds off when rows are fetched.
-            with_nanoseconds.append((key.dt.nanosecond() % 1000).alias(f"evenhand_ns{i}"))
+            nanoseconds.append((key.dt.nanosecond() % 1000).alias(f"evenhand_ns{i}"))
         keys.append(key)
-    frame = frame.select(*keys, *with_nanoseconds)
+    frame = frame.select(*keys, *nanoseconds)
     try:
-        groups = frame.group_by(*frame.collect_schema().names()).agg(nw.len().alias("evenhand_n"))
-        rows = _fetch_rows(groups.head(MOST_ROWS + 1))
+        groups = frame.group_by(*frame.collect_schema()).agg(nw.len().alias("evenhand_n"))
+        rows = _fetch_rows(groups.head(MOST_ROWS + 1), table.engine)
     except (ArithmeticError, NotImplementedError, TypeError) as error:
         raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
     width = len(columns)
     if any(plain(part) for row in rows for part in row[width:-1]):
         raise InvalidInput("times must not have nanoseconds; round them to microseconds")
-    types = list(dtypes.values())
-    counts = collect_rows(((*row[:width], row[-1]) for row in rows), types)
-    return Counted(counts, table.library, table.source, _declared_orders(types))
+    dtypes = list(types.values())
+    counts = collect_rows(((*row[:width], row[-1]) for row in rows), dtypes)
+    return Counted(counts, table.library, table.source, _declared_orders(dtypes))
 
 
-def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
+def _fetch_rows(frame: Lazy, engine: str) -> Sequence[Key]:
+    """All rows; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
+    native: Any = frame.to_native()
+    if engine == "duckdb":
+        return native.fetchall()  # type: ignore[no-any-return]
+    return native.collect() if "pyspark" in engine else frame.collect().rows()
+
+
+def count_columns(columns: Sequence[Column], cuts: Cuts) -> Counted:
     """Count the combinations of values in columns that are lists or arrays, each with its name for messages.
 
     >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
+    names = [name for name, _ in columns]
     indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
-            raise InvalidInput(
-                f"{indexes[0][0]} and {name} must have the same index; align them, or pass their "
-                "values without it"
-            )
+            must = "must have the same index; align them, or pass their values without it"
+            raise InvalidInput(f"{indexes[0][0]} and {name} {must}")
     held = [_sliceable(column, name) for name, column in columns]
-    lengths = {name: len(column) for (name, _), column in zip(columns, held, strict=True)}
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{name} {n:,}" for name, n in lengths.items())
-        raise InvalidInput(f"columns must have the same length; got {listed}")
     rows = len(held[0])
+    if any(len(column) != rows for column in held):
+        got = ", ".join(f"{name} {len(held[i]):,}" for i, name in enumerate(names))
+        raise InvalidInput(f"columns must have the same length; got {got}")
     dtypes = [getattr(column, "dtype", getattr(column, "type", None)) for _, column in columns]
 
     def read_keys() -> Iterator[Key]:
         for start in range(0, rows, _BLOCK):
-            values = []
-            for i, column in enumerate(held):
-                part = getattr(column, "iloc", column)[start : start + _BLOCK]
-                name = columns[i][0]
-                values.append(
-                    _levels(part, dtypes[i], cuts[i], name) if i in cuts else _values(part)
-                )
+            parts = [getattr(c, "iloc", c)[start : start + _BLOCK] for c in held]
+            values = [
+                _levels(part, dtypes[i], cuts[i], names[i]) if i in cuts else _values(part)
+                for i, part in enumerate(parts)
+            ]
             yield from zip(*values, strict=True)
 
     source = {"kind": "columns", "shape": [rows, len(columns)]}
     return Counted(count_keys(read_keys(), dtypes), None, source, _declared_orders(dtypes))
 
 
-def count_keys(keys: Iterator[Key], dtypes: Sequence[Any] = ()) -> Counter[Key]:
+def count_keys(keys: Iterator[Key], dtypes: Sequence[object] = ()) -> Counter[Key]:
     """Count rows of values, a block at a time."""
     blocks = iter(lambda: Counter(islice(keys, _BLOCK)), Counter())
     try:
@@ -236,7 +244,7 @@ def count_keys(keys: Iterator[Key], dtypes: Sequence[Any] = ()) -> Counter[Key]:
         raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
 
 
-def collect_rows(rows: Iterable[Key], dtypes: Sequence[Any] = ()) -> Counter[Key]:
+def collect_rows(rows: Iterable[Key], dtypes: Sequence[object] = ()) -> Counter[Key]:
     """Add up counted rows by plain values, so that rows that differ only in how a value is represented are one.
 
     An empty text is missing, as it is in a file. Engines give floats of 32 bits as longer ones, hence the types.
@@ -244,11 +252,12 @@ def collect_rows(rows: Iterable[Key], dtypes: Sequence[Any] = ()) -> Counter[Key
     >>> collect_rows([("A", 1.0, 3), ("A", 1, 2)])
     Counter({('A', 1): 5})
     """
-    short = {i: kind for i, dtype in enumerate(dtypes) if (kind := _short_float(dtype))}
+    short = [(i, kind) for i, dtype in enumerate(dtypes) if (kind := _short_float(dtype))]
     counts: Counter[Key] = Counter()
     for *values, n in rows:
-        for i, kind in short.items():
-            values[i] = kind(values[i]) if isinstance(values[i], float) else values[i]
+        for i, kind in short:
+            if isinstance(values[i], float):
+                values[i] = kind.type(values[i])
         key = tuple(None if value == "" else value for value in map(plain, values))
         for value in key:
             if isinstance(value, (list, dict, Fraction)):
@@ -291,16 +300,16 @@ def plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def level(value: Any, cuts: Sequence[float]) -> int | None:
-    """How many of the ascending cuts are at or below a number; None for NaN.
+def level(value: float | None, cuts: Sequence[float]) -> int | None:
+    """How many of the ascending cuts are at or below a number; None if it is missing.
 
     >>> level(25.0, (25, 45)), level(24.9, (25, 45)), level(float("nan"), (25, 45))
     (1, 0, None)
     """
-    return None if value != value else bisect_right(cuts, value)
+    return None if value is None or value != value else bisect_right(cuts, value)
 
 
-def _level_expression(dtype: Any, value: Any, title: Hashable, cuts: tuple[float, ...]) -> Any:
+def _level_expression(dtype: DType, value: Expr, title: str, cuts: tuple[float, ...]) -> Expr:
     """The level of a number; null if it is missing, since engines compare nulls and NaN differently.
 
     Both sides become floats of 64 bits, since engines differ in whether they round a cut to the type of the column.
@@ -308,52 +317,52 @@ def _level_expression(dtype: Any, value: Any, title: Hashable, cuts: tuple[float
     import narwhals.stable.v2 as nw
 
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise InvalidInput(f"{brief(title)} must contain numbers; it contains {dtype}")
-    missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
+        raise InvalidInput(f"{title} must contain numbers; it contains {dtype}")
     number = value.cast(nw.Float64)
     reached = [(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)]
-    return nw.when(~missing).then(_total(reached))
+    return nw.when(~(number.is_null() | number.is_nan())).then(_total(reached))
 
 
-def _total(terms: list[Any]) -> Any:
+def _total(terms: list[Expr]) -> Expr:
     """The sum of expressions, nested as little as possible: DuckDB and narwhals do not go down very deep."""
     half = len(terms) // 2
     return _total(terms[:half]) + _total(terms[half:]) if half else terms[0]
 
 
-def _levels(values: Any, dtype: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
+def _levels(values: Any, dtype: object, cuts: tuple[float, ...], name: str) -> list[int | None]:
     cuts = _round_cuts(cuts, dtype)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         given = values.astype(float)
         levels = np.where(np.isnan(given), -1, np.searchsorted(cuts, given, side="right"))
         return [None if n < 0 else n for n in levels.tolist()]
-    numbers = [plain(value) for value in _values(values)]
+    numbers = list(map(plain, _values(values)))
     for number in numbers:
-        if not (number is None or isinstance(number, (Real, Decimal))):
+        if not isinstance(number, (Real, Decimal, type(None))):
             raise InvalidInput(f"{name} must contain numbers; got {brief(number)}")
-    return [None if number is None else level(number, cuts) for number in numbers]
+    return [level(number, cuts) for number in numbers]
 
 
-def _round_cuts(cuts: tuple[float, ...], dtype: Any) -> tuple[float, ...]:
+def _round_cuts(cuts: tuple[float, ...], dtype: object) -> tuple[float, ...]:
     """The cuts in the type of the column, in which 0.7 may be another number.
 
     One just above a number, such as ``nextafter(1, 2)``, stays above it.
     """
-    kind: Any = _short_float(dtype)
-    if kind is None:
+    short = _short_float(dtype)
+    if short is None:
         return cuts
     with np.errstate(over="ignore"):
-        near = kind(cuts)
-        is_above = near.astype(float) == np.nextafter(cuts, -inf)
-        return tuple(np.where(is_above, np.nextafter(near, kind(inf)), near).astype(float).tolist())
+        near = np.array(cuts, dtype=short)
+    is_above = near.astype(float) == np.nextafter(cuts, -inf)
+    return tuple(np.where(is_above, np.nextafter(near, short.type(inf)), near).tolist())
 
 
-def _short_float(dtype: Any) -> type | None:
+def _short_float(dtype: object) -> np.dtype[np.floating] | None:
     """The type of floats with fewer than 64 bits."""
-    return _SHORT.get(str(dtype).lower().removesuffix("[pyarrow]"))
+    name = _SHORT.get(str(dtype).lower().removesuffix("[pyarrow]"))
+    return np.dtype(name) if name else None
 
 
-def _declared_orders(dtypes: Sequence[Any]) -> dict[int, tuple[Any, ...]]:
+def _declared_orders(dtypes: Sequence[object]) -> dict[int, Key]:
     """By position, the values of ordered categoricals and enumerations, in their order."""
     orders = {}
     for i, dtype in enumerate(dtypes):
@@ -380,40 +389,20 @@ def _values(column: Any) -> list[Any]:
     return list(as_list() if as_list else column)
 
 
-def _has_nanoseconds(dtype: Any) -> bool:
+def _has_nanoseconds(dtype: object) -> bool:
     return str(dtype).startswith("Datetime(time_unit='ns'")
 
 
-def _fetch_rows(frame: Any) -> list[Any]:
-    """The counted rows as tuples; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
-    native: Any = frame.to_native()
-    engine = str(frame.implementation).lower()
-    if "duckdb" in engine:
-        return list(native.fetchall())
-    return list(native.collect() if "pyspark" in engine else frame.collect().rows())
-
-
-def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:
+def unknown_column(name: Hashable, names: Sequence[Hashable]) -> UnknownName:
     """The error for a column that does not exist.
 
     >>> str(unknown_column("1", [0, 1]))
-    "no column is called '1'; did you mean 1?"
+    "no column is called '1'; known: 0, 1"
     """
-    if isinstance(name, str) and all(isinstance(known, str) for known in names):
-        return UnknownName.among("column", name, names)
-    alike = [brief(known) for known in names if str(known) == str(name)]
-    known = f"known: {', '.join(map(brief, names))}"
-    hint = f"did you mean {' or '.join(alike)}?" if alike else known
-    return UnknownName(f"no column is called {brief(name)}; {hint}")
-
-
-def identifier(name: str) -> str:
-    """The name of a column in SQL.
-
-    >>> identifier("group")
-    '"group"'
-    """
-    return '"' + name.replace('"', '""') + '"'
+    if all(isinstance(one, str) for one in (name, *names)):
+        return UnknownName.among("column", name, map(str, names))
+    known = ", ".join(map(brief, names))
+    return UnknownName(f"no column is called {brief(name)}; known: {known}")
 
 
 def first_line(error: object) -> str:
