@@ -27,12 +27,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..distributions import Binomial, Hypergeometric, log_hypergeometric
+from ..distributions import Binomial, log_hypergeometric
 
 # Tails that differ by no more than rounding are equal.
 ROUNDING = 1 + 1e-9
-# Comparisons with more probabilities than this are summed one after the other.
-_MAX_TERMS = 2**15
 # A test with more outcomes than this is treated as continuous: P(p <= x) = x.
 _MAX_OUTCOMES = 2_048
 # About this many probabilities are computed at once.
@@ -97,24 +95,37 @@ def fisher_tails(pairs: TwoRates) -> FisherTails:
     >>> fisher_tails(pairs).upper.round(6)
     array([0.166667])
     """
-    pairs = TwoRates(*np.broadcast_arrays(*pairs))
-    lowest, highest = attainable_counts(pairs)
-    mode, first, last = likely_counts(0.0, pairs)
-    # The window reaches as far beyond x1 as beyond the mode: all terms of a small tail count.
-    first = np.maximum(lowest, first - np.maximum(mode - pairs.x1, 0))
-    last = np.minimum(highest, last + np.maximum(pairs.x1 - mode, 0))
-    is_wide = last - first >= _MAX_TERMS
-    tails = np.empty((2, len(mode)))
-    for rows, k, probability in _list_probabilities(pairs, ~is_wide, first, last):
-        observed = pairs.x1[rows, None]
-        tails[0, rows] = probability.sum(axis=1, where=k <= observed)
-        tails[1, rows] = probability.sum(axis=1, where=k >= observed)
-    for row in np.flatnonzero(is_wide)[:, None]:
-        count, size = pairs.x1[row], pairs.n1[row]
-        split = Hypergeometric(pairs.successes[row].item(), pairs.failures[row].item())
-        tails[0, row] = split.interval_sum(lowest[row], count, size)
-        tails[1, row] = split.interval_sum(count, highest[row], size)
-    return FisherTails(*np.minimum(tails, 1.0))
+    x1, n1, x2, n2 = np.broadcast_arrays(*pairs)
+    cells = np.stack([x1, n2 - x2, x2, n1 - x1])
+    # The smaller tail is a sum of its terms, of successes or of failures.
+    is_lower = x1 * (n1 + n2) <= n1 * (x1 + x2)
+    p_observed = np.exp(TwoRates(x1, n1, x2, n2).log_probability(x1))
+    tail = np.minimum(p_observed * _falling_terms(np.where(is_lower, cells, cells[::-1])), 1.0)
+    other = np.minimum(1 - tail + p_observed, 1.0)
+    return FisherTails(np.where(is_lower, tail, other), np.where(is_lower, other, tail))
+
+
+def _falling_terms(cells: Floats) -> Floats:
+    """The sums of P(X = a - i) / P(X = a) over i = 0, 1, ..., for columns of cells a, b, c, d.
+
+    The ratios of neighbours are (a - i) (b - i) / ((c + i + 1) (d + i + 1)), so that one of a and d
+    is the count of successes of the group, and b and c are those of the reference.
+    """
+    totals, columns, first, count = np.ones(cells.shape[1]), np.arange(cells.shape[1]), 0, 16
+    term = totals.copy()
+    while len(columns):
+        i = np.arange(first, first + count)[:, None]
+        a, b, c, d = cells[:, columns]
+        terms = np.maximum(a - i, 0.0) * np.maximum(b - i, 0.0)
+        terms /= (c + (i + 1)) * (d + (i + 1))
+        terms[0] *= term
+        np.cumprod(terms, axis=0, out=terms)
+        totals[columns] += terms.sum(axis=0)
+        is_open = terms[-1] > 1e-17 * totals[columns]
+        columns, term = columns[is_open], terms[-1, is_open]
+        first += count
+        count = max(16, min(2 * count, _BATCH // max(len(columns), 1)))
+    return totals
 
 
 class AttainableTails(NamedTuple):

@@ -13,12 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..distributions import binomial_cdf
+from ..distributions import Binomial, binomial_cdf
 from ..inference import ROUNDING, TwoRates, count_successes, fisher_tails
 from ..metrics import OneGroupMetric
 from .planned_tests import last_true
 
-_MAX_CASES, _NEIGHBOURS = 1e6, 32
+_MAX_CASES, _NEIGHBOURS, _ROUNDING = 1e6, 32, 1e-12
 
 
 def required_n(
@@ -64,21 +64,16 @@ def _search(columns: Floats, power: float) -> Floats:
 
     A rate of -1 means that there is no gap on that side.
     """
-    from scipy.special import bdtrik
-
     cases, levels, *sides = columns
+    limits = levels / 2 * ROUNDING
 
-    def suffices(k: Floats, rows: Integers) -> Bools:
+    def suffices(size: Floats, rows: Integers) -> Bools:
         is_enough = np.ones(len(rows), bool)
         for successes, rates in (sides[:2], sides[2:]):
             tested = np.flatnonzero(is_enough & (rates[rows] >= 0))
-            row, size = rows[tested], k[tested]
-            rate = np.clip(rates[row], 1e-15, 1 - 1e-15)
-            j = np.ceil(bdtrik(power, size, rate))
-            # A probability that rounding leaves just short counts.
-            j -= binomial_cdf(j - 1, size, rate) >= power - 1e-12
-            tails = fisher_tails(TwoRates(j, size, successes[row], cases[row])).lower
-            is_enough[tested] = 2 * tails <= levels[row] * ROUNDING
+            row = rows[tested]
+            pairs = _worst_pairs(size[tested], successes[row], cases[row], rates[row], power)
+            is_enough[tested] = fisher_tails(pairs).lower <= limits[row]
         return is_enough
 
     last = np.full(len(cases), _MAX_CASES - 1)
@@ -86,9 +81,55 @@ def _search(columns: Floats, power: float) -> Floats:
     sizes = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), guess, last)
     has_gap = (sides[1] >= 0) | (sides[3] >= 0)
     sizes[~has_gap | (sizes > _MAX_CASES)] = np.nan
-    before = sizes[:, None] - np.arange(1, _NEIGHBOURS + 1)
-    rows, places = np.nonzero(before >= 1)
-    smaller = before[rows, places]
-    is_enough = suffices(smaller, rows)
-    np.minimum.at(sizes, rows[is_enough], smaller[is_enough])
+    rows = np.flatnonzero(sizes > 1)
+    first = np.maximum(sizes[rows] - _NEIGHBOURS, 1)
+    is_enough = np.ones((_NEIGHBOURS, len(rows)), bool)
+    for successes, rates in (sides[:2], sides[2:]):
+        has_side = rates[rows] >= 0
+        some = rows[has_side]
+        pairs = _worst_pairs(first[has_side], successes[some], cases[some], rates[some], power)
+        tails = _follow_tails(pairs, rates[some], power)
+        is_enough[:, has_side] &= tails <= limits[some]
+    places = np.where(is_enough.any(axis=0), is_enough.argmax(axis=0), np.inf)
+    sizes[rows] = np.minimum(sizes[rows], first + places)
     return sizes
+
+
+def _worst_pairs(
+    size: Floats, successes: Floats, cases: Floats, rates: Floats, power: float
+) -> TwoRates:
+    """Groups with the largest number of successes that they have with a probability of 1 - power."""
+
+    def is_short(j: Floats, rows: Integers) -> Bools:
+        # A probability that rounding leaves just short counts.
+        return np.asarray(binomial_cdf(j, size[rows], rates[rows]) < power - _ROUNDING)
+
+    guess = np.round(size * rates + 0.84 * np.sqrt(size * rates * (1 - rates)) - 1)
+    return TwoRates(1 + last_true(is_short, guess, size), size, successes, cases)
+
+
+def _follow_tails(pairs: TwoRates, rates: Floats, power: float) -> Floats:
+    """The lower tails of such groups, and of those with 1, 2, ... cases more, in rows.
+
+    A case more lowers P(X <= j) by P(X = j) times the probability that it is a success.
+    """
+    j, size, successes, cases = pairs
+    p, q = np.clip(rates, 1e-15, None), np.clip(1 - rates, 1e-15, None)
+    below, at = binomial_cdf(j, size, rates), Binomial(p, q).pmf(j, size)
+    tail, chance = fisher_tails(pairs).lower, np.exp(pairs.log_probability(j))
+    tails = [tail]
+    for _ in range(_NEIGHBOURS - 1):
+        total, size = size + cases + 1, size + 1
+        below, tail = below - p * at, tail - chance * successes / total
+        at = at * size / (size - j) * q
+        chance = chance * size / (size - j) * (total - j - successes) / total
+        # The quantile rises by a success.
+        is_short = below < power - _ROUNDING
+        ratio = np.where(is_short, (size - j) / (j + 1), 0.0)
+        failures = np.where(is_short, total - j - successes, 1.0)
+        below, tail = below + at * ratio * p / q, tail + chance * ratio * successes / failures
+        at = np.where(is_short, at * ratio * p / q, at)
+        chance = np.where(is_short, chance * ratio * (j + successes + 1) / failures, chance)
+        j = j + is_short
+        tails.append(tail)
+    return np.array(tails)
