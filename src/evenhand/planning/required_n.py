@@ -65,71 +65,65 @@ def _search(columns: Floats, power: float) -> Floats:
     A rate of -1 means that there is no gap on that side.
     """
     cases, levels, *sides = columns
-    limits = levels / 2 * ROUNDING
+    count = len(cases)
+    guess = np.floor(2 / (sides[0] / np.maximum(cases, 1) - sides[1]) ** 2)
+    # The sides of all rows, one after the other.
+    cases, limits = np.tile([cases, levels / 2 * ROUNDING], 2)
+    successes, rates = np.concatenate([sides[:2], sides[2:]], axis=1)
+    limits, rates = np.where(rates < 0, np.inf, limits), np.maximum(rates, 0.0)
 
     def suffices(size: Floats, rows: Integers) -> Bools:
-        is_enough = np.ones(len(rows), bool)
-        for successes, rates in (sides[:2], sides[2:]):
-            tested = np.flatnonzero(is_enough & (rates[rows] >= 0))
-            row = rows[tested]
-            pairs = _worst_pairs(size[tested], successes[row], cases[row], rates[row], power)
-            is_enough[tested] = fisher_tails(pairs).lower <= limits[row]
-        return is_enough
+        both, sizes = np.concatenate([rows, rows + count]), np.tile(size, 2)
+        j = _quantiles(power, sizes, rates[both])
+        tails = fisher_tails(TwoRates(j, sizes, successes[both], cases[both])).lower
+        return np.asarray((tails <= limits[both]).reshape(2, -1).all(axis=0))
 
-    last = np.full(len(cases), _MAX_CASES - 1)
-    guess = np.floor(2 / (sides[0] / np.maximum(cases, 1) - sides[1]) ** 2)
-    sizes = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), guess, last)
-    has_gap = (sides[1] >= 0) | (sides[3] >= 0)
-    sizes[~has_gap | (sizes > _MAX_CASES)] = np.nan
-    rows = np.flatnonzero(sizes > 1)
-    first = np.maximum(sizes[rows] - _NEIGHBOURS, 1)
-    is_enough = np.ones((_NEIGHBOURS, len(rows)), bool)
-    for successes, rates in (sides[:2], sides[2:]):
-        has_side = rates[rows] >= 0
-        some = rows[has_side]
-        pairs = _worst_pairs(first[has_side], successes[some], cases[some], rates[some], power)
-        tails = _follow_tails(pairs, rates[some], power)
-        is_enough[:, has_side] &= tails <= limits[some]
+    last = np.full(count, _MAX_CASES - 1)
+    found = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), guess, last)
+    found[np.isinf(limits).reshape(2, -1).all(axis=0) | (found > _MAX_CASES)] = np.nan
+    rows = np.flatnonzero(found > 1)
+    both, first = np.concatenate([rows, rows + count]), np.maximum(found[rows] - _NEIGHBOURS, 1)
+    tails = _follow_tails(power, np.tile(first, 2), successes[both], cases[both], rates[both])
+    is_enough = (tails <= limits[both]).reshape(_NEIGHBOURS, 2, -1).all(axis=1)
     places = np.where(is_enough.any(axis=0), is_enough.argmax(axis=0), np.inf)
-    sizes[rows] = np.minimum(sizes[rows], first + places)
-    return sizes
+    found[rows] = np.minimum(found[rows], first + places)
+    return found
 
 
-def _worst_pairs(
-    size: Floats, successes: Floats, cases: Floats, rates: Floats, power: float
-) -> TwoRates:
-    """Groups with the largest number of successes that they have with a probability of 1 - power."""
+def _quantiles(power: float, size: Floats, rates: Floats) -> Floats:
+    """The smallest counts with P(X <= j) >= power; a probability that rounding leaves short counts."""
 
     def is_short(j: Floats, rows: Integers) -> Bools:
-        # A probability that rounding leaves just short counts.
         return np.asarray(binomial_cdf(j, size[rows], rates[rows]) < power - _ROUNDING)
 
     guess = np.round(size * rates + 0.84 * np.sqrt(size * rates * (1 - rates)) - 1)
-    return TwoRates(1 + last_true(is_short, guess, size), size, successes, cases)
+    return 1 + last_true(is_short, guess, size)
 
 
-def _follow_tails(pairs: TwoRates, rates: Floats, power: float) -> Floats:
-    """The lower tails of such groups, and of those with 1, 2, ... cases more, in rows.
+def _follow_tails(
+    power: float, size: Floats, successes: Floats, cases: Floats, rates: Floats
+) -> Floats:
+    """The lower tails of the quantiles of these sizes, and of those of 1, 2, ... cases more, in rows.
 
     A case more lowers P(X <= j) by P(X = j) times the probability that it is a success.
     """
-    j, size, successes, cases = pairs
-    p, q = np.clip(rates, 1e-15, None), np.clip(1 - rates, 1e-15, None)
+    j, total, p = _quantiles(power, size, rates), size + cases, np.maximum(rates, 1e-15)
+    q, pairs = np.maximum(1 - rates, 1e-15), TwoRates(j, size, successes, cases)
     below, at = binomial_cdf(j, size, rates), Binomial(p, q).pmf(j, size)
     tail, chance = fisher_tails(pairs).lower, np.exp(pairs.log_probability(j))
     tails = [tail]
     for _ in range(_NEIGHBOURS - 1):
-        total, size = size + cases + 1, size + 1
+        size, total = size + 1, total + 1
         below, tail = below - p * at, tail - chance * successes / total
-        at = at * size / (size - j) * q
-        chance = chance * size / (size - j) * (total - j - successes) / total
-        # The quantile rises by a success.
+        change, failures = size / (size - j), total - j - successes
+        at, chance = at * change * q, chance * change * failures / total
         is_short = below < power - _ROUNDING
-        ratio = np.where(is_short, (size - j) / (j + 1), 0.0)
-        failures = np.where(is_short, total - j - successes, 1.0)
-        below, tail = below + at * ratio * p / q, tail + chance * ratio * successes / failures
-        at = np.where(is_short, at * ratio * p / q, at)
-        chance = np.where(is_short, chance * ratio * (j + successes + 1) / failures, chance)
+        # Where the quantile rises by 1.
+        change = np.where(is_short, (size - j) / (j + 1), 0.0)
+        more, failures = at * change * p / q, np.where(is_short, failures, 1.0)
+        below, tail = below + more, tail + chance * change * successes / failures
         j = j + is_short
+        at = np.where(is_short, more, at)
+        chance *= np.where(is_short, change * (j + successes) / failures, 1.0)
         tails.append(tail)
     return np.array(tails)
