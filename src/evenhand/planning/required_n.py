@@ -10,6 +10,8 @@ is within -10 to +10% of the smallest size with this power.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
@@ -107,8 +109,10 @@ def _follow_tails(
 
     A case more lowers P(X <= j) by P(X = j) times the probability that it is a success.
     """
-    j, total, p = _quantiles(power, size, rates), size + cases, np.maximum(rates, 1e-15)
-    q, pairs = np.maximum(1 - rates, 1e-15), TwoRates(j, size, successes, cases)
+    j, total = _quantiles(power, size, rates), size + cases
+    p: Any = np.maximum(rates, 1e-15)
+    q: Any = np.maximum(1 - rates, 1e-15)
+    pairs = TwoRates(j, size, successes, cases)
     below, at = binomial_cdf(j, size, rates), Binomial(p, q).pmf(j, size)
     tail, chance = fisher_tails(pairs).lower, np.exp(pairs.log_probability(j))
     tails = [tail]
