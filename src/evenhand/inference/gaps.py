@@ -253,7 +253,8 @@ class BetaScores:
         """The scores below which, or above which, lies this probability."""
         from scipy.special import betainccinv, betaincinv
 
-        rates = (betainccinv if above else betaincinv)(*self.betas, level)
+        alpha, beta = self.betas
+        rates = (betainccinv if above else betaincinv)(alpha, beta, level)
         return self._scores(np.where(rates > 1e-300, rates, 0.0))
 
     def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
@@ -302,11 +303,15 @@ class BetaScores:
         is_steep |= (self.smallest < 1) & (self.smallest != 0.5)
         steep = np.flatnonzero(is_steep[rows] | self.metric.is_unbounded)
         if len(steep):
-            masses[steep], width, betas = denser_weights, inner[steep], betas[:, steep, None]
+            masses[steep], width, (alpha, beta) = (
+                denser_weights,
+                inner[steep],
+                betas[:, steep, None],
+            )
             # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
             levels = below[steep, None] + width * denser
             rests = above[steep, None] + width * denser[::-1]
-            lower, upper = betaincinv(*betas, levels), betainccinv(*betas, rests)
+            lower, upper = betaincinv(alpha, beta, levels), betainccinv(alpha, beta, rests)
             rates[steep] = np.where(levels < rests, lower, upper)
         masses *= inner / np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
         return self._scores(rates), masses, below, above

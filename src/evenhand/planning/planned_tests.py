@@ -260,8 +260,8 @@ class PlannedTest:
         m, how = self.metric, self.settings
         if self.test != "match":
             return equality_test(m, groups, references).pvalues
-        sides = [map(ConfusionMatrix.from_array, cells) for cells in (groups, references)]
-        pairs = zip(*sides, strict=True)
+        matrix = ConfusionMatrix.from_array
+        pairs = [(matrix(g), matrix(r)) for g, r in zip(groups, references, strict=True)]
         tests = [match_test(*pair, m, null=how.null, given=how.given) for pair in pairs]
         return np.array([test.pvalue for test in tests])
 
