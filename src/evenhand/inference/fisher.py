@@ -187,9 +187,7 @@ def noncentral_modes(log_odds: float | Floats, pairs: TwoRates) -> Floats:
     return np.asarray(least + 2 * odds * n * s / (odds * (n + s) + rest + root))
 
 
-def likely_counts(
-    log_odds: float | Floats, pairs: TwoRates, deviations: int = 10
-) -> tuple[Floats, Floats, Floats]:
+def likely_counts(log_odds: Any, pairs: TwoRates, reach: int = 10) -> tuple[Floats, Floats, Floats]:
     """The mode, and the first and the last count whose probability is not negligible.
 
     They lie a number of standard deviations from the mode, and a few cases more for skewed
@@ -200,8 +198,8 @@ def likely_counts(
     others = pairs.successes - mode
     cells = np.stack([mode, others, pairs.n1 - mode, pairs.n2 - others])
     deviation = 1 / np.sqrt((1 / (cells + 1)).sum(axis=0))
-    reach = np.ceil(deviations * (deviation + 4))
-    return mode, np.maximum(least, mode - reach), np.minimum(most, mode + reach)
+    step = np.ceil(reach * (deviation + 4))
+    return mode, np.maximum(least, mode - step), np.minimum(most, mode + step)
 
 
 def _list_probabilities(

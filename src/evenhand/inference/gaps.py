@@ -50,6 +50,9 @@ from ..distributions import (
 )
 from ..metrics import GapKind, OneGroupMetric, sum_cells
 
+#: A function of places and of the rows that they belong to.
+Excess = Callable[[Floats, Integers], Floats]
+
 # Inverse hyperbolic sines of gaps are searched up to this.
 _RANGE = 60.0
 # About this many means are computed at once.
@@ -148,9 +151,7 @@ class Gaps:
         below, above = np.split(_gap_cdf(self.first, self.second, places, rows), 2)
         return below, above
 
-    def interval(
-        self, confidence_level: float, observed: Floats | float = np.nan
-    ) -> tuple[Floats, Floats]:
+    def interval(self, confidence_level: float, observed: Any = np.nan) -> tuple[Floats, Floats]:
         """Equal-tailed intervals; they contain the ``observed`` gaps, whatever the rounding.
 
         Limits are infinite (0 for ratios) if too much of the distribution is undefined.
@@ -303,11 +304,8 @@ class BetaScores:
         is_steep |= (self.smallest < 1) & (self.smallest != 0.5)
         steep = np.flatnonzero(is_steep[rows] | self.metric.is_unbounded)
         if len(steep):
-            masses[steep], width, (alpha, beta) = (
-                denser_weights,
-                inner[steep],
-                betas[:, steep, None],
-            )
+            masses[steep], width = denser_weights, inner[steep]
+            alpha, beta = betas[:, steep, None]
             # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
             levels = below[steep, None] + width * denser
             rests = above[steep, None] + width * denser[::-1]
@@ -379,9 +377,7 @@ def _nodes() -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     return (nodes, weights), (denser, weights * density)
 
 
-def _find_roots(
-    function: Callable[[Floats, Integers], Floats], start: Floats, slope: Floats
-) -> Floats:
+def _find_roots(function: Excess, start: Floats, slope: Floats) -> Floats:
     """The root of an increasing function in each row, by the secant method.
 
     ``start`` and ``slope`` are guesses of the root and of the slope there, which are so good that a

@@ -148,9 +148,8 @@ def interval(
     summary, others = class_average_of(m, [cm], average, label), reference
     if isinstance(cm, MulticlassConfusion) and summary is not None:
         if summary.rule == "accuracy" and isinstance(strength, Mapping):
-            raise InvalidInput(
-                argument="strength", must="be one number for K x K cells", got=strength
-            )
+            must = "be one number for K x K cells"
+            raise InvalidInput(argument="strength", must=must, got=strength)
         if isinstance(others, MulticlassConfusion):
             require_same_labels(cm, others, "the reference")
             others = _binary_matrix(summary, others)

@@ -505,9 +505,7 @@ class NullDistribution(OneGroupDistribution):
 # Two classes
 
 
-def _match_binary(
-    cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
-) -> MatchResult:
+def _match_binary(cm: Any, reference: Any, metric: Metric, settings: MatchSettings) -> MatchResult:
     """The test of a 2x2 matrix."""
     null = NullDistribution.of(cm, reference, metric, settings)
     cells, others = np.array([cm.cells, null.reference_cells], dtype=np.float64)

@@ -261,9 +261,8 @@ def risk(
     estimators: Any = estimator if is_list else [estimator or Raw()]
     for value in estimators:
         if not isinstance(value, Estimator):
-            raise InvalidInput(
-                argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=value
-            )
+            must = "be Raw(), Additive(…) or CrossPrior(…)"
+            raise InvalidInput(argument="estimator", must=must, got=value)
     sizes = sample_sizes(n)
     targets = [_find_target(name, truth) for name in metrics]
     if method == "exact":

@@ -595,9 +595,8 @@ def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     sides = [[cm.cells for cm in side.values()] for side in (rests_of(groups), groups)]
     references, cells = np.array(sides, dtype=np.float64).reshape(2, -1, 4)
     strengths = limit_strengths(learn_split_strengths(cells), cells, references).tolist()
-    return {
-        k: dict(zip(SPLITS, row, strict=True)) for k, row in zip(groups, strengths, strict=True)
-    }
+    rows = (dict(zip(SPLITS, row, strict=True)) for row in strengths)
+    return dict(zip(groups, rows, strict=True))
 
 
 def limit_strengths(strengths: Floats, cells: Floats, reference_cells: Floats) -> Floats:

@@ -49,6 +49,8 @@ from .scenario import Side, cell_rates, check_number, check_whole, move_rates, s
 
 TestName = Literal["fisher", "match"]
 
+Mean = Callable[[float, float], Floats]
+
 # Draws that are tested, and cases of simulated tests, at most.
 DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 160, 10_000, 2_000, 2**28
 # Probability that windows of counts leave out on either side: of known rates, and of samples.
@@ -169,9 +171,7 @@ class PlannedTest:
         error = 0.0 if self.reference_n is None else 4 * _SAMPLE_EPS
         return PowerEstimate(power, wrong_way, self.p_undefined, "exact", error)
 
-    def mean_over_denominators(
-        self, first: int, last: int, given: Callable[[float, float], Floats]
-    ) -> Floats:
+    def mean_over_denominators(self, first: int, last: int, given: Mean) -> Floats:
         """Means over groups of first to last cases of what is ``given`` the denominator, in rows."""
         check_cost(last - first, _MAX_TESTS, "there are {} sizes to look at", _HINT)
         rate = 1.0 if self.denominator else self.denominator_rate
@@ -241,11 +241,8 @@ class PlannedTest:
 
     def _draw(self) -> tuple[Floats, Floats]:
         """Groups, and their references."""
-        rng, tree, counts = (
-            np.random.default_rng(self.seed),
-            self.metric.tree,
-            self.reference_counts,
-        )
+        rng, tree = np.random.default_rng(self.seed), self.metric.tree
+        counts = self.reference_counts
         law = Multinomial(self.n, tuple(self.rates))
         groups = sample_cells(tree, law, rng, _NORMAL_DRAWS, self.denominator)
         if counts is None:

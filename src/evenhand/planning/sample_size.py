@@ -134,9 +134,8 @@ def sample_size(
         width = check_number(half_width, "half_width", 0)
         facts = _size_for_interval(planned, width, confidence_level, target, most)
     elif planned.true_score == planned.reference_score:
-        raise InvalidInput(
-            f"the true {m.key} is that of the reference, so there is no difference to find"
-        )
+        no_gap = f"the true {m.key} is that of the reference"
+        raise InvalidInput(f"{no_gap}, so there is no difference to find")
     else:
         facts = _size_for_power(planned, target, most)
     n, values = facts.pop("n"), facts.pop("values")

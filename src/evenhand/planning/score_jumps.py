@@ -401,9 +401,8 @@ def exploitable_sizes(
     """
     m = find_metric(metric)
     if m.is_distance:
-        raise InvalidInput(
-            f"{m.key} is the largest of several differences; take one of them at a time"
-        )
+        largest = f"{m.key} is the largest of several differences"
+        raise InvalidInput(f"{largest}; take one of them at a time")
     if truth is not None and not m.comparisons:
         text = f"{m.key} is a metric of one group, whose true rates are the reference's"
         raise InvalidInput(f"{text}; leave `truth` out")
