@@ -305,5 +305,16 @@ def _compare_within_strata(
     estimate, low, high, p, method, _, *crude = pooled_odds_ratio(counts, confidence_level)
     scores = [float(metric.scores(side.sum(axis=0))) for side in (group, others)]
     reason = "no stratum has cases of both, with both outcomes" if isnan(p) else None
-    facts: Any = low, high, confidence_level, p, "two-sided", method, *scores, reason
-    return Disparity(metric, "odds ratio", estimate, *facts, strata, *crude)
+    facts: Any = (
+        low,
+        high,
+        confidence_level,
+        p,
+        "two-sided",
+        method,
+        *scores,
+        reason,
+        strata,
+        *crude,
+    )
+    return Disparity(metric, "odds ratio", estimate, *facts)

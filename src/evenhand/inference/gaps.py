@@ -34,9 +34,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import Floats, Integers
 from ..distributions import (
@@ -151,7 +153,7 @@ class Gaps:
         below, above = np.split(_gap_cdf(self.first, self.second, places, rows), 2)
         return below, above
 
-    def interval(self, confidence_level: float, observed: Any = np.nan) -> tuple[Floats, Floats]:
+    def interval(self, confidence_level: float, observed: ArrayLike = nan) -> tuple[Floats, Floats]:
         """Equal-tailed intervals; they contain the ``observed`` gaps, whatever the rounding.
 
         Limits are infinite (0 for ratios) if too much of the distribution is undefined.

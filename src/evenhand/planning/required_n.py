@@ -102,32 +102,30 @@ def _quantiles(power: float, size: Floats, rates: Floats) -> Floats:
     return 1 + last_true(is_short, guess, size)
 
 
-def _follow_tails(
-    power: float, size: Floats, successes: Floats, cases: Floats, rates: Floats
-) -> Floats:
+def _follow_tails(power: float, size: Floats, x2: Floats, n2: Floats, rates: Floats) -> Floats:
     """The lower tails of the quantiles of these sizes, and of those of 1, 2, ... cases more, in rows.
 
     A case more lowers P(X <= j) by P(X = j) times the probability that it is a success.
     """
-    j, total = _quantiles(power, size, rates), size + cases
+    j, total = _quantiles(power, size, rates), size + n2
     p: Any = np.maximum(rates, 1e-15)
     q: Any = np.maximum(1 - rates, 1e-15)
-    pairs = TwoRates(j, size, successes, cases)
+    pairs = TwoRates(j, size, x2, n2)
     below, at = binomial_cdf(j, size, rates), Binomial(p, q).pmf(j, size)
     tail, chance = fisher_tails(pairs).lower, np.exp(pairs.log_probability(j))
     tails = [tail]
     for _ in range(_NEIGHBOURS - 1):
         size, total = size + 1, total + 1
-        below, tail = below - p * at, tail - chance * successes / total
-        change, failures = size / (size - j), total - j - successes
+        below, tail = below - p * at, tail - chance * x2 / total
+        change, failures = size / (size - j), total - j - x2
         at, chance = at * change * q, chance * change * failures / total
         is_short = below < power - _ROUNDING
         # Where the quantile rises by 1.
         change = np.where(is_short, (size - j) / (j + 1), 0.0)
         more, failures = at * change * p / q, np.where(is_short, failures, 1.0)
-        below, tail = below + more, tail + chance * change * successes / failures
+        below, tail = below + more, tail + chance * change * x2 / failures
         j = j + is_short
         at = np.where(is_short, more, at)
-        chance *= np.where(is_short, change * (j + successes) / failures, 1.0)
+        chance *= np.where(is_short, change * (j + x2) / failures, 1.0)
         tails.append(tail)
     return np.array(tails)
