@@ -188,7 +188,8 @@ def test_priors_and_effective_counts_below_1_have_exact_gaps() -> None:
             betas = (x1 + prior, n1 - x1 + prior), (x2 + prior, n2 - x2 + prior)
             for kind, gap in (("difference", 0.1), ("difference", -0.003), ("ratio", 1.5), ("ratio", 0.2)):
                 gaps = score_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), cast("Any", kind), prior=prior)
-                assert gaps.tails(gap)[0] == approx(p_steep(gap, *betas, kind), abs=1e-7), (prior, kind, gap)
+                expected = p_steep(gap, *betas, kind)
+                assert np.ravel(gaps.tails(gap)) == approx([expected, 1 - expected], abs=1e-7), (prior, kind, gap)
         for x, m, y, n in ((0.05, 3, 2, 7), (0.9, 40, 4.8, 5)):
             gaps = melded_gaps(TPR, cells_of(x, m), cells_of(y, n), "difference")
             expected = p_steep(-0.2, (x, m - x + 1), (y + 1, n - y), "difference")

@@ -27,6 +27,7 @@ from .prior_check import PriorCheck, check_prior
 from .ranking import RankingScore, ranking_gap, ranking_score
 from .risk import Risk, Risks, StressTest, risk, sample_sizes, stress_test
 from .score_tests import (
+    check_choice,
     check_confidence_level,
     compared_rates,
     count_pairs,

@@ -86,11 +86,10 @@ def design_effects(metric: OneGroupMetric, group: Floats, reference: Floats) -> 
     if metric.curve is None:
         sizes = [cells.sum(axis=1) for cells in sides]
         shared = max(shared, _score_correlation(metric, sides))
-    own = [max(_side_correlation(*counts) for counts in side) for side in rates]
-    correlations = [max(shared, correlation) for correlation in own]
-    effect, reference_effect = map(_design_effect, sizes, correlations)
+    own = [max(shared, *(_side_correlation(*counts) for counts in side)) for side in rates]
+    effect, other = map(_design_effect, sizes, own)
     is_independent = all((n <= 1).all() for n in sizes)
-    return DesignEffects(effect, reference_effect, correlations[0], is_independent)
+    return DesignEffects(effect, other, own[0], is_independent)
 
 
 def weighting_effects(metric: OneGroupMetric, cells: Floats, squares: Floats) -> Floats:
@@ -105,9 +104,8 @@ def weighting_effects(metric: OneGroupMetric, cells: Floats, squares: Floats) ->
     counted: Any = np.ones(4)
     slopes: Any = np.nan_to_num(score_slopes(metric, cells))
     if metric.curve is not None:
-        success, counted = (
-            np.isin(CELLS, names) * 1.0 for names in (metric.tree.last, metric.tree.last_of)
-        )
+        success = np.isin(CELLS, metric.tree.last) * 1.0
+        counted = np.isin(CELLS, metric.tree.last_of) * 1.0
         total = np.maximum(cells @ counted, 1e-300)[:, None]
         # How a case moves a rate, up to a factor.
         slopes = counted * (success - (cells @ success)[:, None] / total)
@@ -135,9 +133,9 @@ def score_slopes(metric: OneGroupMetric, cells: Floats) -> Floats:
 
 def _list_rates(metric: OneGroupMetric, cells: Floats) -> list[Counts]:
     """The counts of the rates that a score is made of: one, or two if the tree has a side."""
-    margin, side, _ = metric.tree.counts(cells)
-    rates = [count_successes(metric, cells), (np.asarray(side), np.asarray(margin))]
-    return rates if metric.tree.side else rates[:1]
+    margin, side, _ = map(np.asarray, metric.tree.counts(cells))
+    rate = count_successes(metric, cells)
+    return [rate, (side, margin)] if metric.tree.side else [rate]
 
 
 def _design_effect(sizes: Floats, correlation: float) -> float:
@@ -152,14 +150,13 @@ def _rate_correlation(sides: Sequence[Counts]) -> float:
     if not any((n > 1).any() for _, n in filled):
         return 0.0
     ends = [end for counts in filled for end in _rate_span(*counts)]
-    common = min(ends), max(ends)
-    equal = np.sum([_log_likelihoods(*counts, common) for counts in filled], axis=0)
+    span = min(ends), max(ends)
+    equal = np.sum([_log_likelihoods(*counts, span) for counts in filled], axis=0).max(axis=0)
     different = np.sum([_profile(counts) for counts in filled], axis=0)
     # Of equally likely correlations the last, so that what is not known is taken to be high.
-    under_equal = _most_likely(equal.max(axis=0))[-1]
-    under_different = _most_likely(different)[-1]
+    likely = [_most_likely(each)[-1] for each in (equal, different)]
     plausible = _most_likely(different, _PLAUSIBLE)[-1]
-    return float(_CORRELATIONS[max(under_different, min(under_equal, plausible))])
+    return float(_CORRELATIONS[max(likely[1], min(likely[0], plausible))])
 
 
 def _side_correlation(x: Floats, n: Floats) -> float:

@@ -156,10 +156,8 @@ class Disparity(Record):
 
     def __str__(self) -> str:
         none = 0.0 if self.kind == "difference" else 1.0
-        name, ends = (
-            self.metric.base.key.upper(),
-            f"{number(self.low, none)} to {number(self.high, none)}",
-        )
+        name = self.metric.base.key.upper()
+        ends = f"{number(self.low, none)} to {number(self.high, none)}"
         notes = f"{percent(self.confidence_level)} interval {ends}"
         if self.reason:
             return f"{name}: the {self.kind} is undefined, {self.reason} ({notes})"
@@ -260,29 +258,28 @@ def disparity(
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
         raise InvalidInput("`cm` and `reference` must both map strata to matrices, or neither")
     if kind == "odds ratio":
-        raise InvalidInput(
-            argument="kind", must="be 'difference' or 'ratio' without strata", got=kind
-        )
+        must = "be 'difference' or 'ratio' without strata"
+        raise InvalidInput(argument="kind", must=must, got=kind)
     group = require_counts(cm, "the group")[None]
     others = require_counts(reference, "the reference")[None]
     require_cases(reference)
     comparison = _GAPS[kind or "difference"](m)
-    kind, scores = comparison.kind, (float(m.scores(group)[0]), float(m.scores(others)[0]))
+    scores = float(m.scores(group)[0]), float(m.scores(others)[0])
     estimate = scores[0] - scores[1]
-    if kind == "ratio":
+    if comparison.kind == "ratio":
         estimate = scores[0] / scores[1] if scores[1] else nan
     test = equality_test(m, group, others)
     pvalues = {"two-sided": test.pvalues, "less": test.lower, "greater": test.upper}
     # A one-sided interval is half of a two-sided one with twice the tail.
     level = confidence_level if alternative == "two-sided" else 2 * confidence_level - 1
-    ends = score_gaps(m, group, others, kind, prior=prior).interval(level, estimate)
-    low, high = np.ravel(ends).tolist()
+    gaps = score_gaps(m, group, others, comparison.kind, prior=prior)
+    low, high = np.ravel(gaps.interval(level, estimate)).tolist()
     low = comparison.low if alternative == "less" else low
     high = comparison.high if alternative == "greater" else high
     pvalue = float(pvalues[alternative][0])
-    test_of = (low, high, confidence_level, pvalue, alternative, test.method)
     reason = comparison.why_undefined(cm, reference) if isnan(estimate) else None
-    return Disparity(comparison, kind, estimate, *test_of, *scores, reason)
+    facts: Any = low, high, confidence_level, pvalue, alternative, test.method, *scores, reason
+    return Disparity(comparison, comparison.kind, estimate, *facts)
 
 
 def _compare_within_strata(
@@ -305,10 +302,19 @@ def _compare_within_strata(
     counts = np.column_stack(compared_rates(metric, group, others))
     columns: Any = *counts.astype(int).T.tolist(), is_informative(counts).tolist()
     strata = tuple(Stratum(*values) for values in zip(names, *columns, strict=True))
-    pooled = pooled_odds_ratio(counts, confidence_level)
+    estimate, low, high, p, method, _, *crude = pooled_odds_ratio(counts, confidence_level)
     scores = [float(metric.scores(side.sum(axis=0))) for side in (group, others)]
-    reason = "no stratum has cases of both, with both outcomes" if isnan(pooled.pvalue) else None
-    facts: Any = [pooled.low, pooled.high, confidence_level, pooled.pvalue, "two-sided"]
-    facts += [pooled.method, *scores, reason, strata]
-    facts += [pooled.crude_odds_ratio, pooled.crude_pvalue]
-    return Disparity(metric, "odds ratio", pooled.odds_ratio, *facts)
+    reason = "no stratum has cases of both, with both outcomes" if isnan(p) else None
+    facts: Any = (
+        low,
+        high,
+        confidence_level,
+        p,
+        "two-sided",
+        method,
+        *scores,
+        reason,
+        strata,
+        *crude,
+    )
+    return Disparity(metric, "odds ratio", estimate, *facts)

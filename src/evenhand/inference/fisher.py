@@ -20,19 +20,17 @@ cover, and `unconditional_sizes` has P(p <= x) at its largest over common rates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import Bools, Floats, Integers
-from ..distributions import Binomial, Hypergeometric, log_hypergeometric
+from ..distributions import Binomial, log_hypergeometric
 
 # Tails that differ by no more than rounding are equal.
 ROUNDING = 1 + 1e-9
-# Comparisons with more probabilities than this are summed one after the other.
-_MAX_TERMS = 2**15
 # A test with more outcomes than this is treated as continuous: P(p <= x) = x.
 _MAX_OUTCOMES = 2_048
 # About this many probabilities are computed at once.
@@ -97,24 +95,37 @@ def fisher_tails(pairs: TwoRates) -> FisherTails:
     >>> fisher_tails(pairs).upper.round(6)
     array([0.166667])
     """
-    pairs = TwoRates(*np.broadcast_arrays(*pairs))
-    lowest, highest = attainable_counts(pairs)
-    mode, first, last = likely_counts(0.0, pairs)
-    # The window reaches as far beyond x1 as beyond the mode: all terms of a small tail count.
-    first = np.maximum(lowest, first - np.maximum(mode - pairs.x1, 0))
-    last = np.minimum(highest, last + np.maximum(pairs.x1 - mode, 0))
-    is_wide = last - first >= _MAX_TERMS
-    tails = np.empty((2, len(mode)))
-    for rows, k, probability in _list_probabilities(pairs, ~is_wide, first, last):
-        observed = pairs.x1[rows, None]
-        tails[0, rows] = probability.sum(axis=1, where=k <= observed)
-        tails[1, rows] = probability.sum(axis=1, where=k >= observed)
-    for row in np.flatnonzero(is_wide)[:, None]:
-        count, size = pairs.x1[row], pairs.n1[row]
-        split = Hypergeometric(pairs.successes[row].item(), pairs.failures[row].item())
-        tails[0, row] = split.interval_sum(lowest[row], count, size)
-        tails[1, row] = split.interval_sum(count, highest[row], size)
-    return FisherTails(*np.minimum(tails, 1.0))
+    x1, n1, x2, n2 = np.broadcast_arrays(*pairs)
+    cells = np.stack([x1, n2 - x2, x2, n1 - x1])
+    # The smaller tail is a sum of its terms, of successes or of failures.
+    is_lower = x1 * (n1 + n2) <= n1 * (x1 + x2)
+    p_observed = np.exp(TwoRates(x1, n1, x2, n2).log_probability(x1))
+    tail = np.minimum(p_observed * _falling_terms(np.where(is_lower, cells, cells[::-1])), 1.0)
+    other = np.minimum(1 - tail + p_observed, 1.0)
+    return FisherTails(np.where(is_lower, tail, other), np.where(is_lower, other, tail))
+
+
+def _falling_terms(cells: Floats) -> Floats:
+    """The sums of P(X = a - i) / P(X = a) over i = 0, 1, ..., for columns of cells a, b, c, d.
+
+    The ratios of neighbours are (a - i) (b - i) / ((c + i + 1) (d + i + 1)), so that one of a and d
+    is the count of successes of the group, and b and c are those of the reference.
+    """
+    totals, columns, first, count = np.ones(cells.shape[1]), np.arange(cells.shape[1]), 0, 16
+    term = totals.copy()
+    while len(columns):
+        i = np.arange(first, first + count)[:, None]
+        a, b, c, d = cells[:, columns]
+        terms = np.maximum(a - i, 0.0) * np.maximum(b - i, 0.0)
+        terms /= (c + (i + 1)) * (d + (i + 1))
+        terms[0] *= term
+        np.cumprod(terms, axis=0, out=terms)
+        totals[columns] += terms.sum(axis=0)
+        is_open = terms[-1] > 1e-17 * totals[columns]
+        columns, term = columns[is_open], terms[-1, is_open]
+        first += count
+        count = max(16, min(2 * count, _BATCH // max(len(columns), 1)))
+    return totals
 
 
 class AttainableTails(NamedTuple):
@@ -144,14 +155,19 @@ def attainable_tails(pairs: TwoRates, largest: Floats) -> AttainableTails:
     """
     lowest, highest = attainable_counts(pairs)
     is_listed = highest - lowest < _MAX_OUTCOMES
-    parts = [(np.empty(0, np.int64), np.empty(0), np.empty(0))]
-    for rows, _, probability in _list_probabilities(pairs, is_listed, lowest, highest):
+    rows = np.flatnonzero(is_listed)
+    # Batches of rows with similarly many outcomes.
+    rows = rows[np.argsort(lowest[rows] - highest[rows])]
+    parts = [(rows[:0], np.empty(0), np.empty(0))]
+    while len(rows):
+        width = int(highest[rows[0]] - lowest[rows[0]]) + 1
+        batch, rows = np.split(rows, [1 + _BATCH // width])
+        probability = _list_probabilities(pairs.take((batch, None)), lowest[batch, None], width)
         lower = np.cumsum(probability, axis=1)
         upper = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
         for tail in np.minimum([lower, upper], 1.0):
-            is_kept = (tail <= largest[rows, None]) & (probability > 0)
-            row = rows[np.nonzero(is_kept)[0]]
-            parts.append((row, tail[is_kept], probability[is_kept]))
+            is_kept = (tail <= largest[batch, None]) & (probability > 0)
+            parts.append((batch[np.nonzero(is_kept)[0]], tail[is_kept], probability[is_kept]))
     row, tail, probability = map(np.concatenate, zip(*parts, strict=True))
     return AttainableTails(row, tail, probability, is_listed)
 
@@ -162,7 +178,7 @@ def attainable_counts(pairs: TwoRates) -> tuple[Floats, Floats]:
     return lowest, np.minimum(pairs.n1, pairs.successes)
 
 
-def noncentral_modes(log_odds: float | Floats, pairs: TwoRates) -> Floats:
+def noncentral_modes(log_odds: ArrayLike, pairs: TwoRates) -> Floats:
     """The modes, plus a fraction (Liao and Rosen 2001).
 
     There, the probabilities of neighbours are equal, which is a quadratic equation.
@@ -176,52 +192,38 @@ def noncentral_modes(log_odds: float | Floats, pairs: TwoRates) -> Floats:
     return np.asarray(least + 2 * odds * n * s / (odds * (n + s) + rest + root))
 
 
-def likely_counts(
-    log_odds: float | Floats, pairs: TwoRates, deviations: int = 10
-) -> tuple[Floats, Floats, Floats]:
+def likely_counts(odds: ArrayLike, pairs: TwoRates, reach: int = 10) -> tuple[Floats, ...]:
     """The mode, and the first and the last count whose probability is not negligible.
 
     They lie a number of standard deviations from the mode, and a few cases more for skewed
-    distributions.
+    distributions. The odds ratio is given as its logarithm.
     """
     least, most = attainable_counts(pairs)
-    mode = np.clip(np.floor(noncentral_modes(log_odds, pairs)), least, most)
+    mode = np.clip(np.floor(noncentral_modes(odds, pairs)), least, most)
     others = pairs.successes - mode
     cells = np.stack([mode, others, pairs.n1 - mode, pairs.n2 - others])
     deviation = 1 / np.sqrt((1 / (cells + 1)).sum(axis=0))
-    reach = np.ceil(deviations * (deviation + 4))
-    return mode, np.maximum(least, mode - reach), np.minimum(most, mode + reach)
+    step = np.ceil(reach * (deviation + 4))
+    return mode, np.maximum(least, mode - step), np.minimum(most, mode + step)
 
 
-def _list_probabilities(
-    pairs: TwoRates, is_listed: Bools, first: Floats, last: Floats
-) -> Iterator[tuple[Integers, Floats, Floats]]:
-    """P(X1 = k) from k = first to last, for batches of rows with similarly many terms.
+def _list_probabilities(pairs: TwoRates, first: Floats, count: int) -> Floats:
+    """P(X1 = k) of so many outcomes k from the first one, which are all, in rows.
 
-    Yields the rows of a batch, and matrices with k and with their probabilities. The terms follow
-    from the ratios of neighbours,
+    The terms follow from the ratios of neighbours,
 
         P(X1 = k + 1) / P(X1 = k) = (s - k) (n1 - k) / ((k + 1) (f - n1 + k + 1)),
 
-    and are divided by their sum, so that all terms left out must be negligible.
+    and are divided by their sum.
     """
-    rows = np.flatnonzero(is_listed)
-    rows = rows[np.argsort(first[rows] - last[rows])]
-    while len(rows):
-        width = int(last[rows[0]] - first[rows[0]]) + 1
-        batch, rows = np.split(rows, [1 + _BATCH // width])
-        # The counts as columns of a matrix.
-        table = pairs.take((batch, None))
-        counts = first[batch, None] + np.arange(width)
-        k = counts[:, :-1]
-        # The ratio is 0 at the largest possible count, and so are all terms beyond.
-        rising = np.maximum((table.successes - k) * (table.n1 - k), 0.0)
-        falling = (k + 1) * (table.failures - table.n1 + k + 1)
-        log_terms = np.zeros(counts.shape)
-        with np.errstate(divide="ignore"):
-            log_terms[:, 1:] = np.cumsum(np.log(rising / falling), axis=1)
-        terms = np.exp(log_terms - log_terms.max(axis=1, keepdims=True))
-        yield batch, counts, terms / terms.sum(axis=1, keepdims=True)
+    k = first + np.arange(count - 1)
+    # The ratio is 0 at the largest possible count, and so are all terms beyond.
+    rising = np.maximum((pairs.successes - k) * (pairs.n1 - k), 0.0)
+    with np.errstate(divide="ignore"):
+        steps = np.log(rising / ((k + 1) * (pairs.failures - pairs.n1 + k + 1)))
+    log_terms = np.cumsum(np.pad(steps, ((0, 0), (1, 0))), axis=1)
+    terms = np.exp(log_terms - log_terms.max(axis=1, keepdims=True))
+    return np.asarray(terms / terms.sum(axis=1, keepdims=True))
 
 
 def select_small_samples(n1: Floats, n2: Floats) -> Bools:

@@ -34,9 +34,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from math import nan
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import Floats, Integers
 from ..distributions import (
@@ -49,6 +51,9 @@ from ..distributions import (
     towards_ends,
 )
 from ..metrics import GapKind, OneGroupMetric, sum_cells
+
+#: A function of places and of the rows that they belong to.
+Excess = Callable[[Floats, Integers], Floats]
 
 # Inverse hyperbolic sines of gaps are searched up to this.
 _RANGE = 60.0
@@ -87,9 +92,8 @@ def score_gaps(
     """
     if prior is None and metric.curve is not None:
         return melded_gaps(metric, groups, references, kind)
-    law = "mid" if prior is None else as_prior(prior)
-    scores = [_true_scores(metric, cells, kind, law) for cells in (groups, references)]
-    return Gaps(kind, *scores, *scores)
+    law: Any = "mid" if prior is None else as_prior(prior)
+    return _make_gaps(metric, groups, references, kind, law, law)
 
 
 def melded_gaps(metric: OneGroupMetric, groups: Floats, references: Floats, kind: GapKind) -> Gaps:
@@ -103,59 +107,60 @@ def melded_gaps(metric: OneGroupMetric, groups: Floats, references: Floats, kind
     >>> low.round(5), high.round(5)
     (array([-0.39671]), array([0.80588]))
     """
-    sides = (groups, "low"), (references, "high"), (groups, "high"), (references, "low")
-    return Gaps(kind, *(_true_scores(metric, cells, kind, law) for cells, law in sides))
+    return _make_gaps(metric, groups, references, kind, "low", "high")
 
 
-def _true_scores(
-    metric: OneGroupMetric, cells: Floats, kind: GapKind, law: Any
-) -> BetaScores | SampledScores:
-    """The scores of one side under a law.
-
-    It is an end of a confidence distribution, such as "low", or the pseudo-counts of a prior.
-    """
-    if metric.curve is not None:
-        x, n = count_successes(metric, cells)
-        more, less = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
-        return BetaScores(metric, kind, np.stack([x + more, n - x + less], axis=1))
-    if law in ("low", "mid", "high"):
-        scores: Any = confidence_distribution(metric, cells, law)
-    else:
-        scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
-    return SampledScores(kind, scores.samples)
+def _make_gaps(
+    metric: OneGroupMetric,
+    groups: Floats,
+    references: Floats,
+    kind: GapKind,
+    *laws: Literal["low", "mid", "high"] | float,
+) -> Gaps:
+    """Gaps of scores under two laws: ends of confidence distributions, or pseudo-counts."""
+    sides, half = np.concatenate([groups, references]), len(groups)
+    scores: dict[object, Any] = {}
+    for law in laws:
+        if isinstance(law, str):
+            scores[law] = confidence_distribution(metric, sides, law)
+        else:
+            scores[law] = posterior_distribution(metric, beta_parameters(metric.tree, sides, law))
+    first, second = (scores[law] for law in laws)
+    if metric.curve is None:
+        samples = second.samples[half:] + second.samples[:half]
+        return Gaps(kind, SampledScores(kind, first.samples), SampledScores(kind, samples))
+    betas = first.parameters[:, 0], np.roll(second.parameters[:, 0], half, axis=0)
+    return Gaps(kind, *(BetaScores(metric, kind, parameters.T) for parameters in betas))
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Distributions of gaps, one per comparison.
+    """Distributions of gaps, between first and second scores.
 
-    The first two scores are for lower limits, the others for upper limits.
+    The first half is for lower limits. In the second half, for upper limits, group and reference
+    have changed places.
     """
 
     kind: GapKind
-    group: BetaScores | SampledScores
-    reference: BetaScores | SampledScores
-    upper_group: BetaScores | SampledScores
-    lower_reference: BetaScores | SampledScores
+    first: Any
+    second: Any
 
     def tails(self, gap: float) -> tuple[Floats, Floats]:
         """P(G <= gap) and P(G >= gap), per comparison."""
-        rows = np.arange(len(self.group.spreads))
-        gaps = _to_line(np.full(len(rows), gap), self.kind)
-        upper = _gap_cdf(self.lower_reference, self.upper_group, -gaps, rows)
-        return _gap_cdf(self.group, self.reference, gaps, rows), upper
+        rows = np.arange(len(self.first.spreads))
+        place = _to_line(np.array(gap), self.kind)
+        places = np.where(rows < len(rows) // 2, place, -place)
+        below, above = np.split(_gap_cdf(self.first, self.second, places, rows), 2)
+        return below, above
 
-    def interval(
-        self, confidence_level: float, observed: Floats | float = np.nan
-    ) -> tuple[Floats, Floats]:
+    def interval(self, confidence_level: float, observed: ArrayLike = nan) -> tuple[Floats, Floats]:
         """Equal-tailed intervals; they contain the ``observed`` gaps, whatever the rounding.
 
         Limits are infinite (0 for ratios) if too much of the distribution is undefined.
         """
-        tail = (1 - confidence_level) / 2
-        low = _lower_limits(self.group, self.reference, tail)
-        high = -_lower_limits(self.lower_reference, self.upper_group, tail)
-        low, high = _from_line(low, self.kind), _from_line(high, self.kind)
+        limits = _lower_limits(self.first, self.second, (1 - confidence_level) / 2)
+        low, high = np.split(limits, 2)
+        low, high = _from_line(low, self.kind), _from_line(-high, self.kind)
         return np.fmin(low, observed), np.fmax(high, observed)
 
 
@@ -182,11 +187,11 @@ def _gap_cdf(first: Any, second: Any, gaps: Floats, rows: Integers) -> Floats:
     scale = _from_line(gaps, "ratio") if first.is_scaled else 1.0
     with np.errstate(invalid="ignore"):
         varies_less = first.spreads[rows] < second.spreads[rows] * scale
-    means = (second, first, gaps, False), (first, second, -gaps, True)
-    for narrow, wide, steps, is_above in means:
+    for is_above, narrow, wide in ((False, second, first), (True, first, second)):
         places = np.flatnonzero(varies_less == is_above)
-        for batch in np.array_split(places, 1 + len(places) // _BATCH):
-            step = steps[batch]
+        for start in range(0, len(places), _BATCH):
+            batch = places[start : start + _BATCH]
+            step = -gaps[batch] if is_above else gaps[batch]
             points, masses, *beyond = narrow.points(rows[batch], wide, step)
             reached = wide.tails(rows[batch], points + step[:, None], is_above)
             # Beyond one of the kinks, the gap is reached whatever the other score is.
@@ -208,9 +213,10 @@ def _lower_limits(first: Any, second: Any, tail: float) -> Floats:
     high, other_median = (second.quantiles(p, above=True) for p in (tail, 0.5))
     is_known = first.is_known | second.is_known
     with np.errstate(invalid="ignore"):
-        guess = median - other_median - np.hypot(median - low, high - other_median)
+        middle = median - other_median
+        guess = middle - np.hypot(median - low, high - other_median)
         limits = np.where(is_known, low - high, guess)
-        start, middle = np.arcsinh([guess, median - other_median])
+        start, middle = np.arcsinh([guess, middle])
     rows = np.flatnonzero(~is_known)
 
     def excess(places: Floats, some: Integers) -> Floats:
@@ -225,21 +231,21 @@ def _lower_limits(first: Any, second: Any, tail: float) -> Floats:
 
 
 class BetaScores:
-    """Scores of one rate on the line, from betas of shape (comparisons, 2).
+    """Scores of one rate on the line, from betas of shape (2, comparisons).
 
     A beta with a parameter of 0 means that the rate is known to be 0 or 1. It is replaced by one that
     cannot be told from it.
     """
 
     def __init__(self, metric: OneGroupMetric, kind: GapKind, betas: Floats) -> None:
-        curve: Any = metric.curve
-        self.metric, self.kind, self.curve = metric, kind, curve
-        self.betas = np.maximum(betas, 1e-300)
-        self.smallest = self.betas.min(axis=1)
-        self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(len(betas))
+        self.metric, self.kind = metric, kind
+        self.curve: Any = metric.curve
+        self.betas: Any = np.maximum(betas, 1e-300)
+        self.smallest = self.betas.min(axis=0)
+        self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(betas.shape[1])
         self.ends = self._scores(np.array([0.0, 1.0]))
-        low, high = (_from_line(self.quantiles(0.1, above), kind) for above in (False, True))
         self.is_scaled = kind == "ratio"
+        low, high = (_from_line(self.quantiles(0.1, above), kind) for above in (False, True))
         # Of known scores that are infinite, it is not known.
         with np.errstate(invalid="ignore"):
             self.spreads = high - low
@@ -250,7 +256,7 @@ class BetaScores:
         """The scores below which, or above which, lies this probability."""
         from scipy.special import betainccinv, betaincinv
 
-        alpha, beta = self.betas.T
+        alpha, beta = self.betas
         rates = (betainccinv if above else betaincinv)(alpha, beta, level)
         return self._scores(np.where(rates > 1e-300, rates, 0.0))
 
@@ -258,7 +264,7 @@ class BetaScores:
         """P(S <= limit) or, if above, P(S >= limit)."""
         from scipy.special import betainc, betaincc
 
-        rates, (alpha, beta) = self._rates(limits), self.betas[rows].T[..., None]
+        rates, (alpha, beta) = self._rates(limits), self.betas[:, rows, None]
         if not above:
             return np.asarray(betainc(alpha, beta, rates))
         # The complement of a rate near 0 loses digits, which matter where the density is infinite.
@@ -283,13 +289,11 @@ class BetaScores:
         from scipy.special import betainc, betaincc, betainccinv, betaincinv, xlogy
 
         low, high = (self._rates(end - steps) for end in wide.ends)
-        alpha, beta = betas = self.betas[rows].T
+        alpha, beta = betas = self.betas[:, rows]
         below, above = betainc(alpha, beta, low), betaincc(alpha, beta, high)
-        first, last = self.angles[:, rows]
-        start = np.maximum(np.arcsin(np.sqrt(low)), first)
-        stop = np.maximum(np.minimum(np.arcsin(np.sqrt(high)), last), start)
-        nodes, weights = _nodes()
-        rates = np.sin(start[:, None] + (stop - start)[:, None] * nodes) ** 2
+        start, stop = np.clip(np.arcsin(np.sqrt([low, high])), *self.angles[:, rows])[..., None]
+        (nodes, weights), (denser, denser_weights) = _nodes()
+        rates = np.sin(start + np.maximum(stop - start, 0.0) * nodes) ** 2
         mean = (alpha / (alpha + beta))[:, None]
         with np.errstate(all="ignore"):
             log_density = xlogy(alpha[:, None] - 0.5, rates / mean)
@@ -297,17 +301,18 @@ class BetaScores:
             log_density -= log_density.max(axis=1, keepdims=True)
         # All nodes may be the same end of the density.
         masses = weights * np.exp(np.nan_to_num(log_density, nan=0.0))
+        inner = np.maximum(1 - below - above, 0.0)[:, None]
         is_steep = (wide.smallest < 1) & ~wide.is_known
         is_steep |= (self.smallest < 1) & (self.smallest != 0.5)
         steep = np.flatnonzero(is_steep[rows] | self.metric.is_unbounded)
-        inner = np.maximum(1 - below - above, 0.0)[:, None]
-        # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
-        (nodes, masses[steep]), width = _nodes(denser_at_ends=True), inner[steep]
-        levels, rests = below[steep, None] + width * nodes, above[steep, None] + width * nodes[::-1]
-        lower, upper = betas[:, steep, None]
-        rates[steep] = np.where(
-            levels < rests, betaincinv(lower, upper, levels), betainccinv(lower, upper, rests)
-        )
+        if len(steep):
+            masses[steep], width = denser_weights, inner[steep]
+            alpha, beta = betas[:, steep, None]
+            # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
+            levels = below[steep, None] + width * denser
+            rests = above[steep, None] + width * denser[::-1]
+            lower, upper = betaincinv(alpha, beta, levels), betainccinv(alpha, beta, rests)
+            rates[steep] = np.where(levels < rests, lower, upper)
         masses *= inner / np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
         return self._scores(rates), masses, below, above
 
@@ -366,19 +371,15 @@ class SampledScores:
 
 
 @cache
-def _nodes(denser_at_ends: bool = False) -> tuple[Floats, Floats]:
-    """Nodes and weights, up to a factor, of Gauss-Legendre quadrature from 0 to 1."""
+def _nodes() -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Nodes and weights, up to a factor, of Gauss-Legendre quadrature; and ones denser at the ends."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     nodes = (nodes + 1) / 2
-    if denser_at_ends:
-        nodes, density = towards_ends(nodes)
-        weights = weights * density
-    return nodes, weights
+    denser, density = towards_ends(nodes)
+    return (nodes, weights), (denser, weights * density)
 
 
-def _find_roots(
-    function: Callable[[Floats, Integers], Floats], start: Floats, slope: Floats
-) -> Floats:
+def _find_roots(function: Excess, start: Floats, slope: Floats) -> Floats:
     """The root of an increasing function in each row, by the secant method.
 
     ``start`` and ``slope`` are guesses of the root and of the slope there, which are so good that a

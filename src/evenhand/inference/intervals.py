@@ -148,9 +148,8 @@ def interval(
     summary, others = class_average_of(m, [cm], average, label), reference
     if isinstance(cm, MulticlassConfusion) and summary is not None:
         if summary.rule == "accuracy" and isinstance(strength, Mapping):
-            raise InvalidInput(
-                argument="strength", must="be one number for K x K cells", got=strength
-            )
+            must = "be one number for K x K cells"
+            raise InvalidInput(argument="strength", must=must, got=strength)
         if isinstance(others, MulticlassConfusion):
             require_same_labels(cm, others, "the reference")
             others = _binary_matrix(summary, others)
@@ -184,13 +183,21 @@ def score_intervals(
     these just make up for what is not known of their correlation.
     """
     tail = (1 - confidence_level) / 2
-    lower = upper = posterior or confidence_distribution(metric, cells, "mid")
+    lower = upper = posterior or confidence_distribution(metric, cells, "mid" if whole else "low")
     if not (whole or posterior):
-        lower = confidence_distribution(metric, cells, "low")
         upper = confidence_distribution(metric, cells, "high")
+    if isinstance(lower, RateScores) and isinstance(upper, RateScores):
+        # Upper ends of rates are lower ends of their complements, so that one search finds both.
+        betas = np.concatenate([lower.parameters, upper.parameters[..., ::-1]])
+        rate: Any = one_group_metric("acc").curve
+        rates = RateScores(metric, rate, betas).ends(tail, above=False)
+        low, high = np.split(rates, 2)
+        low, high = (np.asarray(lower.curve.score(p)) for p in (low, 1 - high))
+    else:
+        low, high = lower.ends(tail, above=False), upper.ends(tail, above=True)
     scores = metric.scores(cells)
-    low = np.maximum(np.fmin(lower.ends(tail, above=False), scores), metric.low)
-    high = np.minimum(np.fmax(upper.ends(tail, above=True), scores), metric.high)
+    low = np.maximum(np.fmin(low, scores), metric.low)
+    high = np.minimum(np.fmax(high, scores), metric.high)
     # Rounding must not exchange the ends.
     return low, np.maximum(low, high)
 

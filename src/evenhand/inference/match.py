@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -398,9 +398,7 @@ class NullDistribution(OneGroupDistribution):
     reference_cells: tuple[float, ...] = ()
 
     @classmethod
-    def of(
-        cls, cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
-    ) -> NullDistribution:
+    def of(cls, cm: Any, reference: Any, metric: Metric, settings: MatchSettings) -> Self:
         """The null for a group with counts ``cm`` and a reference."""
         cells, name = require_counts(cm, "the group"), settings.null
         has_counts = isinstance(reference, ConfusionMatrix)
@@ -415,18 +413,18 @@ class NullDistribution(OneGroupDistribution):
         population = cm + reference if name == "pooled" else reference
         law = law_of(population, int(cm.n), _LAWS[name], prior=settings.prior)
         has_margin = metric.is_distance or metric.base.denominator is not None
-        margin = float(metric.tree.counts(cells)[0])
-        given = margin if has_margin and settings.given == "margin" else None
+        is_given = has_margin and settings.given == "margin"
+        margin = float(metric.tree.counts(cells)[0]) if is_given else None
         others = reference.cells if has_counts else tuple(law.rates.tolist())
-        return cls(metric, law, given, name, others)
+        return cls(metric, law, margin, name, others)
 
     def scores(self, cells: Floats) -> Floats:
         """The scores of groups; under the pooled null, the reference has all other cases."""
         if not self.metric.comparisons:
             return self.metric.scores(cells)
         is_pooled = self.name == "pooled"
-        population = np.array(self.law.weights if is_pooled else self.reference_cells)
-        others = self.metric.tree.collapse(population)
+        others = np.array(self.law.weights if is_pooled else self.reference_cells)
+        others = self.metric.tree.collapse(others)
         return self.metric.scores(cells, others - cells if is_pooled else others)
 
     @property
@@ -451,10 +449,10 @@ class NullDistribution(OneGroupDistribution):
         """
         m, tree, cells = self.metric, self.metric.tree, cm.to_array()
         score = Threshold(float(self.scores(tree.collapse(cells))))
-        is_rate = m.base.curve is not None and m.base.defined_by_denominator
-        is_given = self.margin is not None or not tree.margin
         if isnan(score.value):
             return Tails(nan, nan, nan, nan, 0.0)
+        is_rate = m.base.curve is not None and m.base.defined_by_denominator
+        is_given = self.margin is not None or not tree.margin
         if not (is_rate and is_given) or m.is_distance or m.kind == "ratio":
             exact = score if m.comparisons else observed_threshold(m.base, cells)
             return self.tails(exact, **accuracy)
@@ -494,8 +492,9 @@ class NullDistribution(OneGroupDistribution):
         A probability that is too small for a float does not mean that a score is impossible.
         """
         tree, cells, rates = self.metric.tree, cm.to_array(), self.law.rates
-        divided = (tree.margin if tree.side else (), tree.last_of)
-        parts = divided if tails.at > 0 else tree.merged_cells
+        parts = tree.merged_cells
+        if tails.at > 0:
+            parts = (tree.margin if tree.side else (), tree.last_of)
         is_ruled_out = any(sum_cells(cells, p) > 0 == sum_cells(rates, p) for p in parts)
         if self.name == "known" and is_ruled_out:
             text = "the group has cases where the reference has none"
@@ -505,11 +504,10 @@ class NullDistribution(OneGroupDistribution):
 # Two classes
 
 
-def _match_binary(
-    cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
-) -> MatchResult:
+def _match_binary(cm: Any, reference: Any, metric: Metric, settings: MatchSettings) -> MatchResult:
     """The test of a 2x2 matrix."""
     null = NullDistribution.of(cm, reference, metric, settings)
+    law, margin, reference_n = null.law, null.margin, getattr(reference, "n", None)
     cells, others = np.array([cm.cells, null.reference_cells], dtype=np.float64)
     groups = (cells, others)[: metric.groups]
     statistic = float(metric.scores(*groups))
@@ -518,19 +516,18 @@ def _match_binary(
         "null": null.name,
         "statistic": statistic,
         "reference_score": 0.0 if metric.is_distance else float(metric.base.scores(others)),
-        "n": int(cm.n),
-        "reference_n": int(reference.n) if isinstance(reference, ConfusionMatrix) else None,
-        "denominator": None if null.margin is None else int(null.margin),
+        "n": law.n,
+        "reference_n": None if reference_n is None else int(reference_n),
+        "denominator": None if margin is None else int(margin),
         "p_undefined": null.p_undefined,
         "reason": metric.why_undefined(*groups) if isnan(statistic) else None,
         "_null": null,
     }
-    law, margin, tree = null.law, null.margin, metric.tree
     if isnan(statistic):
         return settings.result(facts)
     if settings.method == "montecarlo":
-        draws = check_draws(settings.draws)
-        scores = null.scores(sample_cells(tree, law, generator(settings.rng), draws, margin))
+        draws, rng = check_draws(settings.draws), generator(settings.rng)
+        scores = null.scores(sample_cells(metric.tree, law, rng, draws, margin))
         return settings.result(facts | compare_with_draws(scores, statistic, metric, settings))
     if settings.method == "exact":
         tails = null.observed_tails(cm)
@@ -572,11 +569,10 @@ def _match_exactly(
     cm: Any, reference: Any, average: ClassAverage, settings: MatchSettings
 ) -> MatchResult | None:
     """The test of a score that is that of a 2x2 matrix; None if it is not."""
-    method = settings.method
-    if method != "exact" and average.index is None:
-        if method == "montecarlo":
+    if settings.method != "exact" and average.index is None:
+        if settings.method == "montecarlo":
             return None
-        raise InvalidInput(f"`method={method!r}` is for one class; pass it as `label=`")
+        raise InvalidInput(f"`method={settings.method!r}` is for one class; pass it as `label=`")
     if average.depends_on_correct:
         return _match_correct(cm, reference, average, settings)
     group, rest = map(average.equivalent_binary, (cm, reference))
@@ -658,15 +654,14 @@ def _sample_classes(cm: Any, reference: Any, settings: MatchSettings) -> Iterato
     method: Any = "count" if is_sparse and len(filled) >= _MANY_COUNTS else "marginals"
     block = max(1, _BLOCK // k**2)
     for start in range(0, settings.draws, block):
-        size = min(block, settings.draws - start)
+        counts = np.zeros((min(block, settings.draws - start), k * k), dtype=np.int64)
+        size = len(counts)
         if null == "pooled":
-            sample = rng.multivariate_hypergeometric(weights, n, size, method=method)
+            counts[:, filled] = rng.multivariate_hypergeometric(weights, n, size, method=method)
         else:
             is_known = null == "known"
             rates = weights / weights.sum() if is_known else rng.dirichlet(weights, size)
-            sample = rng.multinomial(n, rates, size)
-        counts = np.zeros((size, k * k), dtype=np.int64)
-        counts[:, filled] = sample
+            counts[:, filled] = rng.multinomial(n, rates, size)
         yield counts.reshape(size, k, k)
 
 
@@ -682,11 +677,11 @@ def find_pvalue(
     extreme. With mid-p, the observed score counts half.
     """
     at = tails.at / 2 if test.mid_p else tails.at
-    low, high = tails.below + at, tails.above + at
+    tail, factor, high = tails.below + at, 1, tails.above + at
     if test.alternative == "two-sided" and not metric.is_distance:
-        tail, factor = min(low, high), 2
-    else:
-        tail, factor = low if test.alternative == "less" else high, 1
+        tail, factor = min(tail, high), 2
+    elif test.alternative != "less":
+        tail = high
     return min(1.0, factor * tail), tail, factor
 
 

@@ -123,14 +123,12 @@ class FunctionGap(NamedTuple):
     reason: str | None
 
 
-def function_score(
-    function: ScoreFunction, first: Array, second: Array
-) -> tuple[float, str | None]:
+def function_score(function: ScoreFunction, *columns: Array) -> tuple[float, str | None]:
     """Score all cases by a function of two columns: a number, or nan and the reason."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            returned = function(first, second)
+            returned = function(*columns)
     except Exception as error:
         message = ""
         # The exception may have no text, or raise another when it is asked for it.

@@ -30,6 +30,9 @@ from ..arrays import Bools, Floats, Integers
 from ..wording import several
 from .permutation import MAX_VALUES, PValue, permutation_test, takes_too_long
 
+#: Gaps of groups, their variances, and the degrees of freedom of these.
+Moments = tuple[Floats, Floats, Floats]
+
 # From this many cases of each class on, DeLong's approximation is close; otherwise at least so many
 # draws are made.
 _MANY, _FEWEST_DRAWS = 50, 199
@@ -64,9 +67,7 @@ class RankingGap(NamedTuple):
     reason: str | None
 
 
-def ranking_score(
-    key: str, positive: Bools, scores: Floats, confidence_level: float
-) -> RankingScore:
+def ranking_score(key: str, positive: Bools, scores: Floats, level: float) -> RankingScore:
     """The "auc", "brier" score or "log_loss" of some cases, and its confidence interval."""
     if key == "auc":
         classes = {"positives": positive, "negatives": ~positive}
@@ -74,7 +75,7 @@ def ranking_score(
         if missing := [f"no actual {name}" for name in classes if not classes[name].any()]:
             return RankingScore(nan, nan, nan, " and ".join(missing))
         area = float(_count_wins(positive, scores)[positive].sum()) / (m * n)
-        return RankingScore(area, *_area_interval(area, m, n, confidence_level), None)
+        return RankingScore(area, *_area_interval(area, m, n, level), None)
     losses = _losses(key, positive, scores)
     if infinite := int(np.isinf(losses).sum()):
         outcome = "what it is" if infinite == 1 else "what they are"
@@ -82,7 +83,7 @@ def ranking_score(
         return RankingScore(nan, nan, nan, reason)
     if not len(losses):
         return RankingScore(nan, nan, nan, "no cases")
-    low, high = _loss_interval(losses, confidence_level)
+    low, high = _loss_interval(losses, level)
     high = min(high, 1.0) if key == "brier" else high
     return RankingScore(float(losses.mean()), low, high, None)
 
@@ -191,7 +192,7 @@ def _area_interval(area: float, m: int, n: int, confidence_level: float) -> tupl
 
 def _compare_areas(
     positive: Bools, scores: Floats, wins: Floats, groups: Integers, others: Integers
-) -> tuple[Floats, Floats, Floats]:
+) -> Moments:
     """Gaps of areas, their variances by DeLong, and the degrees of freedom of these.
 
     Each group has as many cases of a class. The pairs of the others are all pairs but those of the
@@ -258,9 +259,7 @@ def _loss_interval(losses: Floats, confidence_level: float) -> tuple[float, floa
     return mean / factor, mean * factor
 
 
-def _compare_losses(
-    columns: Floats, groups: Integers, _: Integers
-) -> tuple[Floats, Floats, Floats]:
+def _compare_losses(columns: Floats, groups: Integers, _: Integers) -> Moments:
     """Gaps of mean losses, their variances by Welch, and the degrees of freedom of these.
 
     The columns are losses and their squares.

@@ -140,9 +140,8 @@ class Risk(Record):
         text = f"{self.metric.key} of {several(self.n, 'case')}, {self.estimator.label}: "
         text += f"rmse {self.rmse:.4g}, bias {bias:+.4g}, sd {sd:.4g}, "
         text += f"undefined {100 * self.p_undefined:.3g}%"
-        if self.draws:
-            text += f", {self.draws:,} draws (standard error {self.standard_error:.2g})"
-        return text
+        simulated = f", {self.draws or 0:,} draws (standard error {self.standard_error:.2g})"
+        return text + simulated if self.draws else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -261,9 +260,8 @@ def risk(
     estimators: Any = estimator if is_list else [estimator or Raw()]
     for value in estimators:
         if not isinstance(value, Estimator):
-            raise InvalidInput(
-                argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=value
-            )
+            must = "be Raw(), Additive(…) or CrossPrior(…)"
+            raise InvalidInput(argument="estimator", must=must, got=value)
     sizes = sample_sizes(n)
     targets = [_find_target(name, truth) for name in metrics]
     if method == "exact":
@@ -324,6 +322,10 @@ class _Target(NamedTuple):
             return np.stack([is_defined, errors, errors**2])
 
 
+#: What is simulated: an estimator of a score, from groups with a law.
+Case = tuple[_Target, Estimator, Law]
+
+
 def _find_target(name: MetricLike, truth: Rates) -> _Target:
     """Look up a metric, which must be defined at the true rates."""
     metric, law = one_group_metric(name), law_of(truth, 1)
@@ -334,12 +336,10 @@ def _find_target(name: MetricLike, truth: Rates) -> _Target:
     return _Target(metric, law, true_score)
 
 
-def _simulate_risks(
-    cases: list[tuple[_Target, Estimator, Law]], draws: int, rng: Rng
-) -> Iterator[Risk]:
+def _simulate_risks(cases: list[Case], draws: int, rng: Rng) -> Iterator[Risk]:
     """The errors of random groups, of which each case has its own."""
-    generators = streams(rng, len(cases))
-    for (target, estimator, law), stream in zip(cases, generators, strict=True):
+    streams_of_cases = streams(rng, len(cases))
+    for (target, estimator, law), stream in zip(cases, streams_of_cases, strict=True):
         cells = sample_cells(ROW_TREE, law, stream, draws)
         powers = target.error_powers(estimator, cells.T)
         squares = powers[2, powers[0] > 0]
@@ -385,8 +385,7 @@ def _rate_moments(target: _Target, n: Integers, added: Floats) -> Floats:
     # The variance of a case in the denominator, and what pseudo-counts add.
     weights = denominator * target.law.weights
     deviations = numerator - target.true_score * denominator
-    variance = weights @ deviations**2 / weights.sum()
-    total = n + denominator @ added
+    variance, total = weights @ deviations**2 / weights.sum(), n + denominator @ added
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = deviations @ added / total
         squares = n * variance / total / total + errors**2
@@ -535,17 +534,16 @@ class StressTest(Record):
 
     def __str__(self) -> str:
         strengths = sorted({row.strength for row in self.rows})
+        rows = {(row.n, row.strength): row for row in self.rows}
         table = [["n", *(f"λ = {strength:g}" for strength in strengths)]]
-        for n in sorted({row.n for row in self.rows}):
-            rows = {row.strength: row for row in self.rows if row.n == n}
-            cells = [f"{rows[s].mean_ratio:.2f} ({rows[s].worst_ratio:.2f})" for s in strengths]
-            table.append([str(n), *cells])
+        for n in sorted({n for n, _ in rows}):
+            line = [rows[n, strength] for strength in strengths]
+            table.append([str(n), *(f"{r.mean_ratio:.2f} ({r.worst_ratio:.2f})" for r in line)])
         worst = max(self.rows, key=lambda row: row.worst_ratio)
         score = f"{worst.worst_metric} of {printable(worst.worst_group)}"
-        head = "Squared error relative to the raw score: mean (worst)"
-        lines = [f"{head} over groups and metrics"]
-        lines += aligned(table, right=range(len(table[0])), between="   ")
         where = f"λ = {worst.strength:g} at n = {worst.n}, {score}"
+        lines = ["Squared error relative to the raw score: mean (worst) over groups and metrics"]
+        lines += aligned(table, right=range(len(table[0])), between="   ")
         lines += [f"Worst: {where}, {worst.worst_ratio:.2f} times the raw error"]
         if spoiled := sum(row.spoiled for row in self.rows):
             lines += [f"Scores with an error only after smoothing, left out: {spoiled}"]
@@ -596,7 +594,7 @@ def stress_test(
         estimators = [Raw(), *(CrossPrior(prior, strength) for strength in strengths)]
         risks[name] = risk(defined, cm, sizes, estimators).risks
         scores += [(name, m.key) for m in defined]
-    mse = np.array([r.mse for of_group in risks.values() for r in of_group])
+    mse = np.array([r.mse for r in chain(*risks.values())])
     mse = mse.reshape(len(scores), 1 + len(strengths), len(sizes))
     rows = []
     for size, (raw, *smoothed) in zip(sizes, mse.transpose(2, 1, 0), strict=True):
@@ -605,8 +603,12 @@ def stress_test(
             raise InvalidInput(f"no raw score has an error at n = {size}; use other `metrics`")
         for strength, errors in zip(strengths, smoothed, strict=True):
             ratios = errors[has_error] / raw[has_error]
-            group, key = scores[has_error[ratios.argmax()]]
+            worst = ratios.argmax()
             spoiled = int(((raw == 0) & (errors > 0)).sum())
-            mean, highest = float(ratios.mean()), float(ratios.max())
-            rows.append(StressRow(size, strength, mean, highest, group, key, spoiled))
+            mean, highest, where = (
+                float(ratios.mean()),
+                float(ratios[worst]),
+                scores[has_error[worst]],
+            )
+            rows.append(StressRow(size, strength, mean, highest, where[0], where[1], spoiled))
     return StressTest(tuple(rows), risks)

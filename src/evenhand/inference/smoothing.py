@@ -154,9 +154,9 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     if isinstance(cm, Mapping):
         if reference is not None:
             raise InvalidInput(argument="reference", must="be left out with several groups")
-        rests, same = rests_of(cm), dict.fromkeys(cm, strength)
-        strengths = learn_strengths(cm) if strength == "auto" else same
-        return {key: cross_prior_smooth(cm[key], rests[key], strengths[key]) for key in cm}
+        rests = rests_of(cm)
+        learnt = learn_strengths(cm) if strength == "auto" else dict.fromkeys(cm, strength)
+        return {name: cross_prior_smooth(cm[name], rests[name], learnt[name]) for name in cm}
     if reference is None:
         raise InvalidInput("pass a `reference`, or a mapping of several groups")
     value = as_strength(strength)
@@ -169,7 +169,7 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     if isinstance(value, Mapping):
         raise InvalidInput(argument="strength", must="be one number for K classes", got=strength)
     require_same_labels(cm, reference, "the reference")
-    cells = smooth_cells(cm.counts.ravel(), _proportions(reference), value)
+    cells = smooth_cells(cm.counts.ravel(), as_rates(reference), value)
     return SmoothedClasses(cells.reshape(cm.counts.shape), cm.labels, cm, value)
 
 
@@ -270,8 +270,7 @@ class Estimator:
         {'name': 'CrossPrior', 'reference': [30, 10, 12, 48], 'strength': 10.0}
         """
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        arguments = {name: plain_value(getattr(self, name)) for name in names}
-        return {"name": type(self).__name__, **arguments}
+        return {"name": type(self).__name__} | {n: plain_value(getattr(self, n)) for n in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,12 +381,13 @@ class SmoothedMatrix:
 
         With one strength per split, λ is that of prevalence.
         """
-        total = self.raw.n + one_strength(self.strength)
-        return float(self.raw.n / total) if total else 0.0
+        n, total = self.raw.n, self.raw.n + one_strength(self.strength)
+        return float(n / total) if total else 0.0
 
     def __str__(self) -> str:
-        empty = "the prior only: the group is empty"
-        origin = empty if self.prior_only else f"smoothed from {self.raw!r}"
+        origin = f"smoothed from {self.raw!r}"
+        if self.prior_only:
+            origin = "the prior only: the group is empty"
         note = f"strength {format_strength(self.strength)}; {self.shrinkage:.0%} of a share's gap"
         return f"{super().__str__()}\n{origin}, {note} remains"
 
@@ -471,12 +471,12 @@ def as_strength(strength: Any) -> float | Strengths:
     """Check a strength: a number, or one per split; "auto" becomes a cautious number."""
     if isinstance(strength, str) and strength == "auto":
         return CAUTIOUS_STRENGTH
-    if isinstance(strength, Mapping):
-        if set(strength) != set(SPLITS):
-            must = "name prev, tpr and fpr if it is one per split"
-            raise InvalidInput(argument="strength", must=must, got=list(strength))
-        return {split: check_amount(strength[split]) for split in SPLITS}
-    return check_amount(strength)
+    if not isinstance(strength, Mapping):
+        return check_amount(strength)
+    if set(strength) != set(SPLITS):
+        must = "name prev, tpr and fpr if it is one per split"
+        raise InvalidInput(argument="strength", must=must, got=list(strength))
+    return {split: check_amount(strength[split]) for split in SPLITS}
 
 
 def check_amount(
@@ -501,18 +501,13 @@ def format_strength(strength: Strength) -> str:
     return strength if isinstance(strength, str) else f"{strength:g}"
 
 
-def as_rates(cells: Rates) -> Floats:
-    """Check a reference; return the four proportions of a matrix, or four probabilities."""
-    if isinstance(cells, ConfusionMatrix):
-        return _proportions(cells)
-    return np.array(as_probabilities(cells))
-
-
-def _proportions(reference: Any) -> Floats:
-    """The proportions of a reference, which must have cases."""
-    if reference.n == 0:
+def as_rates(cells: Rates | MulticlassConfusion) -> Floats:
+    """Check a reference; return the proportions of a matrix, or four probabilities."""
+    if not isinstance(cells, (ConfusionMatrix, MulticlassConfusion)):
+        return np.array(as_probabilities(cells))
+    if cells.n == 0:
         raise InvalidInput("the `reference` is empty (n = 0), so it has no proportions")
-    return np.asarray(reference.proportions.ravel())
+    return np.asarray(cells.proportions.ravel())
 
 
 def require_matrix(cm: Any) -> ConfusionMatrix:
@@ -535,8 +530,9 @@ def rests_of(groups: Groups) -> dict[str, ConfusionMatrix]:
 
 def learn_split_strengths(cells: Floats) -> Floats:
     """One strength per split from the cells of groups; a cautious 5 if there are fewer than five."""
-    too_few = len(cells) < _MIN_GROUPS
-    return np.full(3, CAUTIOUS_STRENGTH) if too_few else estimate_strengths(cells)
+    if len(cells) < _MIN_GROUPS:
+        return np.full(3, CAUTIOUS_STRENGTH)
+    return estimate_strengths(cells)
 
 
 def harmful_split(strengths: Floats) -> str | None:
@@ -552,24 +548,16 @@ def estimate_strengths(cells: Floats) -> Floats:
     """The harmonic posterior mean of the strength of each split, however few groups there are."""
     from scipy.special import betaln
 
-    h = np.geomspace(0.25, 2000.0, 49)
+    h, strengths = np.geomspace(0.25, 2000.0, 49), []
     log_prior = -0.5 * (np.log(h / _CENTRE) / _SIGMA) ** 2
-    strengths = []
-    for parts, totals in np.stack(split_counts(cells)).T.swapaxes(1, 2):
+    for parts, totals in np.stack(split_counts(cells)).T.swapaxes(1, 2)[..., None]:
         x, m = parts[totals > 0, None], totals[totals > 0, None]
         rate = (x.sum() - x + 0.5) / (m.sum() - m + 1)
         a, b = rate * h, (1 - rate) * h
-        log_likelihood = (betaln(x + a, m - x + b) - betaln(a, b)).sum(axis=0)
-        log_posterior = log_likelihood + log_prior
+        log_posterior = log_prior + (betaln(x + a, m - x + b) - betaln(a, b)).sum(axis=0)
         weight = np.exp(log_posterior - log_posterior.max())
         strengths.append(weight.sum() / (weight / h).sum())
     return np.array(strengths)
-
-
-def _stack_cells(groups: Groups) -> Floats:
-    """The cells of all groups, one row each."""
-    cells = [require_matrix(cm).cells for cm in groups.values()]
-    return np.array(cells, dtype=np.float64).reshape(-1, 4)
 
 
 def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
@@ -604,10 +592,11 @@ def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     >>> {split: round(value, 1) for split, value in learnt["Asian"].items()}
     {'prev': 11.0, 'tpr': 5.5, 'fpr': 6.0}
     """
-    references, cells = _stack_cells(rests_of(groups)), _stack_cells(groups)
-    strengths = limit_strengths(learn_split_strengths(cells), cells, references)
-    rows = zip(groups, strengths.tolist(), strict=True)
-    return {name: dict(zip(SPLITS, row, strict=True)) for name, row in rows}
+    sides = [[cm.cells for cm in side.values()] for side in (rests_of(groups), groups)]
+    references, cells = np.array(sides, dtype=np.float64).reshape(2, -1, 4)
+    strengths = limit_strengths(learn_split_strengths(cells), cells, references).tolist()
+    rows = (dict(zip(SPLITS, row, strict=True)) for row in strengths)
+    return dict(zip(groups, rows, strict=True))
 
 
 def limit_strengths(strengths: Floats, cells: Floats, reference_cells: Floats) -> Floats:

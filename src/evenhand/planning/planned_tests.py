@@ -19,20 +19,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
 from ..confusion import CELLS, ConfusionMatrix, require_counts
 from ..distributions import Binomial, Multinomial, binomial_cdf, sample_cells
-from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
+from ..errors import InvalidInput, TooLarge, check_cost
 from ..inference import (
     ROUNDING,
     Given,
     MatchSettings,
     NullName,
     TwoRates,
+    check_choice,
     count_successes,
     equality_test,
     fisher_tails,
@@ -47,6 +48,8 @@ from ..randomness import Rng, generator
 from .scenario import Side, cell_rates, check_number, check_whole, move_rates, success_rate
 
 TestName = Literal["fisher", "match"]
+
+Mean = Callable[[float, float], Floats]
 
 # Draws that are tested, and cases of simulated tests, at most.
 DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 160, 10_000, 2_000, 2**28
@@ -93,13 +96,11 @@ class PlannedTest:
 
     def at(self, score: float) -> PlannedTest:
         """The same with a group whose true score is ``score``."""
-        rates = move_rates(self.metric, self.reference_rates, score)
-        return replace(self, rates=rates)
+        return replace(self, rates=move_rates(self.metric, self.reference_rates, score))
 
     def of_size(self, n: Any, denominator: Any = None) -> PlannedTest:
         """The same with so many cases; an error if the score can never be defined."""
-        m = self.metric
-        n = check_whole(n, "n", low=0)
+        m, n = self.metric, check_whole(n, "n", low=0)
         if denominator is not None:
             if not m.denominator:
                 raise InvalidInput(f"{m.key} has no denominator but `n`; leave `denominator` out")
@@ -138,6 +139,11 @@ class PlannedTest:
         return float(self.metric.scores(self.rates))
 
     @property
+    def gap(self) -> float:
+        """The difference of the true scores."""
+        return self.true_score - self.reference_score
+
+    @property
     def p_undefined(self) -> float:
         """The probability that the score of ``n`` cases is undefined."""
         rates, n, tree = self.rates, self.n, self.metric.tree
@@ -153,7 +159,7 @@ class PlannedTest:
 
     def power(self) -> PowerEstimate:
         """The exact power, or a simulated one if there are too many terms."""
-        n, gap = self.denominator or self.n, self.true_score - self.reference_score
+        n, gap = self.denominator or self.n, self.gap
         try:
             lower, higher = self.mean_over_denominators(n, n, self.p_rejected)[:, 0]
         except TooLarge:
@@ -161,13 +167,11 @@ class PlannedTest:
                 raise
             return self._simulate()
         wrong_way = lower if gap > 0 else higher if gap < 0 else lower + higher
-        power, wrong_way = (min(float(p), 1.0) for p in (lower + higher, wrong_way))
+        power, wrong_way = np.minimum([lower + higher, wrong_way], 1.0).tolist()
         error = 0.0 if self.reference_n is None else 4 * _SAMPLE_EPS
         return PowerEstimate(power, wrong_way, self.p_undefined, "exact", error)
 
-    def mean_over_denominators(
-        self, first: int, last: int, given: Callable[[float, float], Floats]
-    ) -> Floats:
+    def mean_over_denominators(self, first: int, last: int, given: Mean) -> Floats:
         """Means over groups of first to last cases of what is ``given`` the denominator, in rows."""
         check_cost(last - first, _MAX_TESTS, "there are {} sizes to look at", _HINT)
         rate = 1.0 if self.denominator else self.denominator_rate
@@ -187,9 +191,9 @@ class PlannedTest:
         """P(rejected as lower) and P(rejected as higher), for denominators from first to last."""
         if not self.is_exact:
             raise TooLarge("there is no exact power of this test")
-        m, p, cases = self.metric, success_rate(self.metric, self.rates), 0.0
-        if self.reference_counts is not None:
-            cases = float(count_successes(m, self.reference_counts)[1])
+        m, counts, cases = self.metric, self.reference_counts, 0.0
+        if counts is not None:
+            cases = float(count_successes(m, counts)[1])
         # Some scores are undefined without a success, or without a failure.
         ends = m.tree.cells(1.0, 1.0, 0.0, np.array([0.0, 1.0]))
         ends_undefined = m.undefined_sets[0].contains(*ends.T)
@@ -197,28 +201,27 @@ class PlannedTest:
         x, weights, *bounds = _rejection_bounds(*reference, first, last, self.level)
         if cases:
             weights = np.where(np.isin(x, np.array([0, cases])[ends_undefined]), 0.0, weights)
-        d, tails = np.arange(first, last + 1)[:, None], []
-        for bound, rate, has_no_score in zip(bounds, (p, 1 - p), ends_undefined, strict=True):
-            lowest = binomial_cdf(np.minimum(bound, 0), d, rate) if has_no_score else 0.0
-            tails.append((binomial_cdf(bound, d, rate) - lowest) @ weights)
+        p, size, tails = success_rate(m, self.rates), np.arange(first, last + 1)[:, None], []
+        for bound, rate, is_undefined in zip(bounds, (p, 1 - p), ends_undefined, strict=True):
+            lowest = binomial_cdf(np.minimum(bound, 0), size, rate) * is_undefined
+            tails.append((binomial_cdf(bound, size, rate) - lowest) @ weights)
         # Without cases in the denominator there is no score.
-        return np.where(d[:, 0] > 0, tails, 0.0)
+        return np.where(size[:, 0] > 0, tails, 0.0)
 
     def normal_power(self) -> float:
         """The power of the normal test, as if cells were as expected."""
         from scipy.special import ndtr, ndtri
 
-        group = self.n * self.rates[None]
-        reference = (self.reference_n or _KNOWN_CASES) * self.reference_rates[None]
-        z, limit = _normal_scores(self.metric, group, reference), ndtri(self.level / 2)
-        (power,) = ndtr(limit + z) + ndtr(limit - z)
-        return float(power) * (1 - self.p_undefined)
+        sizes = [[self.n], [self.reference_n or _KNOWN_CASES]]
+        cells = np.array(sizes) * [self.rates, self.reference_rates]
+        (z,), limit = _normal_scores(self.metric, *cells[:, None]), ndtri(self.level / 2)
+        return float(ndtr(limit + z) + ndtr(limit - z)) * (1 - self.p_undefined)
 
     def _simulate(self) -> PowerEstimate:
         """The simulated power: that of the normal test, and how much the test itself differs."""
         from scipy.special import ndtr
 
-        m, draws, gap = self.metric, self.settings.draws, self.true_score - self.reference_score
+        m, draws = self.metric, self.settings.draws
         limit = _MAX_MATCH if self.test == "match" else _MAX_SIMULATED
         check_cost(self.n, limit, "simulated tests have n = {} cases", "take fewer cases")
         groups, references = self._draw()
@@ -231,7 +234,7 @@ class PlannedTest:
         power = float(np.clip(normal.mean() + excess.mean(), 0.0, 1.0))
         error = sqrt(excess.var() / draws + 0.25 / len(normal) + 1 / draws**2)
         scores = m.scores(groups)
-        is_wrong = ((scores - m.scores(references)) * gap < 0) | (gap == 0)
+        is_wrong = ((scores - m.scores(references)) * self.gap < 0) | (self.gap == 0)
         wrong_way = min(float(np.mean(is_rejected & is_wrong[:draws])), power)
         p_undefined = float(np.isnan(scores).mean()) if self.denominator else self.p_undefined
         return PowerEstimate(power, wrong_way, p_undefined, "simulation", error)
@@ -239,7 +242,8 @@ class PlannedTest:
     def _draw(self) -> tuple[Floats, Floats]:
         """Groups, and their references."""
         rng, tree = np.random.default_rng(self.seed), self.metric.tree
-        law, counts = Multinomial(self.n, tuple(self.rates)), self.reference_counts
+        counts = self.reference_counts
+        law = Multinomial(self.n, tuple(self.rates))
         groups = sample_cells(tree, law, rng, _NORMAL_DRAWS, self.denominator)
         if counts is None:
             known = tree.collapse(np.round(self.reference_rates * _KNOWN_CASES))
@@ -284,16 +288,15 @@ def plan_test(
         either = "pass either a `difference` from the reference's score"
         raise InvalidInput(f"{either}, or the group's `truth`")
     check_whole(draws, "draws", _MAX_DRAWS, 2)
-    if test not in get_args(TestName):
-        raise UnknownName.among("test", test, get_args(TestName))
+    check_choice("test", test, TestName)
     is_exact = m.curve is not None
     if test == "match":
-        if counts is None and settings.null == "predictive":
+        if counts is None and null == "predictive":
             must = "not be 'predictive' for known rates: it needs the reference's counts"
             raise InvalidInput(argument="null", must=must)
         settings = settings if counts is not None else replace(settings, null="known")
-        is_conditional = settings.given == "margin" or not m.tree.margin
-        is_exact &= m.defined_by_denominator and settings.null != "predictive" and is_conditional
+        is_exact &= m.defined_by_denominator and null != "predictive"
+        is_exact &= given == "margin" or not m.tree.margin
     elif not is_exact:
         test = "mid-p"
     elif counts is None:
@@ -304,7 +307,7 @@ def plan_test(
     else:
         rates = cell_rates(truth, "truth", m)
     # A search draws the same groups again and again.
-    seed = int(generator(settings.rng).integers(2**63))
+    seed = int(generator(rng).integers(2**63))
     level = check_number(alpha, "alpha", 0, 1), check_whole(comparisons, "comparisons", 10**9)
     return PlannedTest(m, counts, reference_rates, rates, *level, test, is_exact, settings, seed)
 
@@ -333,16 +336,16 @@ def _rejection_bounds(
     d = np.repeat(np.arange(first, last + 1), len(x))
 
     def largest_rejected(x: Floats) -> Floats:
+        counts = np.tile(x, len(d) // len(x))
+        p = counts / total
+
         def rejects(k: Floats, rows: Integers) -> Bools:
             if is_known:
                 tails = binomial_cdf(k, d[rows], p[rows])
             else:
-                pairs = TwoRates(k, d[rows], counts[rows], np.array(total))
-                tails = fisher_tails(pairs).lower
+                tails = fisher_tails(TwoRates(k, d[rows], counts[rows], np.array(total))).lower
             return np.asarray(2 * tails <= level * ROUNDING)
 
-        counts = np.tile(x, len(d) // len(x))
-        p = counts / total
         variance = d * p * (1 - p) * (1 if is_known else 1 + d / total)
         bounds = last_true(rejects, np.floor(d * p - 2 * np.sqrt(variance)), d)
         return bounds.reshape(-1, len(x))
@@ -403,12 +406,8 @@ def search_power(
     from scipy.special import ndtr, ndtri
 
     goal, results = target, dict[int, PowerEstimate]()
-
-    def is_enough(place: int) -> bool:
-        return at(place).normal_power() >= goal
-
     for _ in range(6):
-        place = first_place(is_enough, limits)
+        place = first_place(lambda place: at(place).normal_power() >= goal, limits)  # noqa: B023
         if place is None:
             return {}
         results.pop(place, None)

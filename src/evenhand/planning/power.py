@@ -110,9 +110,8 @@ def power(
     >>> round(power("tpr", 50, 0.7, difference=-0.2).power, 3)
     0.76
     """
-    planned = plan_test(
-        metric, reference, difference, truth, alpha, comparisons, test, null, given, draws, rng
-    ).of_size(n, denominator)
+    settings = alpha, comparisons, test, null, given, draws, rng
+    planned = plan_test(metric, reference, difference, truth, *settings).of_size(n, denominator)
     result = planned.power()._asdict()
     return make_plan(planned, "power", true_score=planned.true_score, **result)
 
@@ -165,9 +164,8 @@ def detectable_difference(
       method      exact
     """
     target = check_number(power, "power", 0, 1)
-    planned = plan_test(
-        metric, reference, 0.0, None, alpha, comparisons, test, null, given, draws, rng
-    ).of_size(n, denominator)
+    settings = alpha, comparisons, test, null, given, draws, rng
+    planned = plan_test(metric, reference, 0.0, None, *settings).of_size(n, denominator)
     result = planned.power()
     planned = replace(planned, is_exact=result.method == "exact")
     ends = reachable_scores(planned.metric, planned.reference_rates)
@@ -373,8 +371,7 @@ class Plan(Record):
         [0.95, 0.67, 0.22]
         """
         self._require_power()
-        planned = self._planned
-        return [planned.at(float(score)).power().value for score in scores]
+        return [self._planned.at(float(score)).power().value for score in scores]
 
     def profile(self) -> tuple[list[float], list[float]]:
         """True scores around the reference's, and the power for each.
@@ -393,12 +390,12 @@ class Plan(Record):
         (0.35, 0.997)
         """
         planned, start = self._planned, self.reference_score
-        gaps = (self.difference, self.lower, self.higher)
-        reach = max(0.1, *(2 * abs(gap or 0.0) for gap in gaps))
-        ends = reachable_scores(planned.metric, planned.reference_rates)
-        low, high = max(start - reach, ends[0]), min(start + reach, ends[1])
+        reach = max(
+            0.1, *(2 * abs(gap or 0.0) for gap in (self.difference, self.lower, self.higher))
+        )
+        low, high = reachable_scores(planned.metric, planned.reference_rates)
         count = 65 if self.method == "exact" else 9
-        scores = np.linspace(low, high, count).tolist()
+        scores = np.linspace(max(start - reach, low), min(start + reach, high), count).tolist()
         return scores, self.curve(scores)
 
     def plot(self, ax: Any = None) -> Any:

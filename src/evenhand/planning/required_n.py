@@ -10,15 +10,17 @@ is within -10 to +10% of the smallest size with this power.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..distributions import binomial_cdf
+from ..distributions import Binomial, binomial_cdf
 from ..inference import ROUNDING, TwoRates, count_successes, fisher_tails
 from ..metrics import OneGroupMetric
 from .planned_tests import last_true
 
-_MAX_CASES, _NEIGHBOURS = 1e6, 32
+_MAX_CASES, _NEIGHBOURS, _ROUNDING = 1e6, 32, 1e-12
 
 
 def required_n(
@@ -64,31 +66,66 @@ def _search(columns: Floats, power: float) -> Floats:
 
     A rate of -1 means that there is no gap on that side.
     """
-    from scipy.special import bdtrik
-
     cases, levels, *sides = columns
-
-    def suffices(k: Floats, rows: Integers) -> Bools:
-        is_enough = np.ones(len(rows), bool)
-        for successes, rates in (sides[:2], sides[2:]):
-            tested = np.flatnonzero(is_enough & (rates[rows] >= 0))
-            row, size = rows[tested], k[tested]
-            rate = np.clip(rates[row], 1e-15, 1 - 1e-15)
-            j = np.ceil(bdtrik(power, size, rate))
-            # A probability that rounding leaves just short counts.
-            j -= binomial_cdf(j - 1, size, rate) >= power - 1e-12
-            tails = fisher_tails(TwoRates(j, size, successes[row], cases[row])).lower
-            is_enough[tested] = 2 * tails <= levels[row] * ROUNDING
-        return is_enough
-
-    last = np.full(len(cases), _MAX_CASES - 1)
+    count = len(cases)
     guess = np.floor(2 / (sides[0] / np.maximum(cases, 1) - sides[1]) ** 2)
-    sizes = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), guess, last)
-    has_gap = (sides[1] >= 0) | (sides[3] >= 0)
-    sizes[~has_gap | (sizes > _MAX_CASES)] = np.nan
-    before = sizes[:, None] - np.arange(1, _NEIGHBOURS + 1)
-    rows, places = np.nonzero(before >= 1)
-    smaller = before[rows, places]
-    is_enough = suffices(smaller, rows)
-    np.minimum.at(sizes, rows[is_enough], smaller[is_enough])
-    return sizes
+    # The sides of all rows, one after the other.
+    cases, limits = np.tile([cases, levels / 2 * ROUNDING], 2)
+    successes, rates = np.concatenate([sides[:2], sides[2:]], axis=1)
+    limits, rates = np.where(rates < 0, np.inf, limits), np.maximum(rates, 0.0)
+
+    def suffices(size: Floats, rows: Integers) -> Bools:
+        both, sizes = np.concatenate([rows, rows + count]), np.tile(size, 2)
+        j = _quantiles(power, sizes, rates[both])
+        tails = fisher_tails(TwoRates(j, sizes, successes[both], cases[both])).lower
+        return np.asarray((tails <= limits[both]).reshape(2, -1).all(axis=0))
+
+    last = np.full(count, _MAX_CASES - 1)
+    found = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), guess, last)
+    found[np.isinf(limits).reshape(2, -1).all(axis=0) | (found > _MAX_CASES)] = np.nan
+    rows = np.flatnonzero(found > 1)
+    both, first = np.concatenate([rows, rows + count]), np.maximum(found[rows] - _NEIGHBOURS, 1)
+    tails = _follow_tails(power, np.tile(first, 2), successes[both], cases[both], rates[both])
+    is_enough = (tails <= limits[both]).reshape(_NEIGHBOURS, 2, -1).all(axis=1)
+    places = np.where(is_enough.any(axis=0), is_enough.argmax(axis=0), np.inf)
+    found[rows] = np.minimum(found[rows], first + places)
+    return found
+
+
+def _quantiles(power: float, size: Floats, rates: Floats) -> Floats:
+    """The smallest counts with P(X <= j) >= power; a probability that rounding leaves short counts."""
+
+    def is_short(j: Floats, rows: Integers) -> Bools:
+        return np.asarray(binomial_cdf(j, size[rows], rates[rows]) < power - _ROUNDING)
+
+    guess = np.round(size * rates + 0.84 * np.sqrt(size * rates * (1 - rates)) - 1)
+    return 1 + last_true(is_short, guess, size)
+
+
+def _follow_tails(power: float, size: Floats, x2: Floats, n2: Floats, rates: Floats) -> Floats:
+    """The lower tails of the quantiles of these sizes, and of those of 1, 2, ... cases more, in rows.
+
+    A case more lowers P(X <= j) by P(X = j) times the probability that it is a success.
+    """
+    j, total = _quantiles(power, size, rates), size + n2
+    p: Any = np.maximum(rates, 1e-15)
+    q: Any = np.maximum(1 - rates, 1e-15)
+    pairs = TwoRates(j, size, x2, n2)
+    below, at = binomial_cdf(j, size, rates), Binomial(p, q).pmf(j, size)
+    tail, chance = fisher_tails(pairs).lower, np.exp(pairs.log_probability(j))
+    tails = [tail]
+    for _ in range(_NEIGHBOURS - 1):
+        size, total = size + 1, total + 1
+        below, tail = below - p * at, tail - chance * x2 / total
+        change, failures = size / (size - j), total - j - x2
+        at, chance = at * change * q, chance * change * failures / total
+        is_short = below < power - _ROUNDING
+        # Where the quantile rises by 1.
+        change = np.where(is_short, (size - j) / (j + 1), 0.0)
+        more, failures = at * change * p / q, np.where(is_short, failures, 1.0)
+        below, tail = below + more, tail + chance * change * x2 / failures
+        j = j + is_short
+        at = np.where(is_short, more, at)
+        chance *= np.where(is_short, change * (j + x2) / failures, 1.0)
+        tails.append(tail)
+    return np.array(tails)

@@ -26,6 +26,9 @@ from .planned_tests import DRAWS, PlannedTest, TestName, first_place, plan_test,
 from .power import Plan, make_plan
 from .scenario import Side, check_number, check_whole, success_rate
 
+#: What is found of a plan, by its name in `Plan`.
+Facts = dict[str, Any]
+
 # All sizes up to this one are looked at, and so many at once at first.
 _SMALL, _BLOCK = 512, 64
 # A goal must hold over this share of the sizes that were looked at before it is said to stay.
@@ -121,9 +124,8 @@ def sample_size(
         raise InvalidInput(f"pass one goal: {text}")
     if truth is None and difference is None:
         difference = 0.0
-    planned = plan_test(
-        metric, reference, difference, truth, alpha, comparisons, test, null, given, draws, rng
-    )
+    settings = alpha, comparisons, test, null, given, draws, rng
+    planned = plan_test(metric, reference, difference, truth, *settings)
     m, target = planned.metric, check_number(power, "power", 0, 1)
     if reason := m.why_undefined(planned.rates):
         raise InvalidInput(f"{m.key} is always undefined at any n: {reason}")
@@ -134,9 +136,8 @@ def sample_size(
         width = check_number(half_width, "half_width", 0)
         facts = _size_for_interval(planned, width, confidence_level, target, most)
     elif planned.true_score == planned.reference_score:
-        raise InvalidInput(
-            f"the true {m.key} is that of the reference, so there is no difference to find"
-        )
+        no_gap = f"the true {m.key} is that of the reference"
+        raise InvalidInput(f"{no_gap}, so there is no difference to find")
     else:
         facts = _size_for_power(planned, target, most)
     n, values = facts.pop("n"), facts.pop("values")
@@ -146,7 +147,7 @@ def sample_size(
     return make_plan(replace(planned, n=n), "sample_size", **facts)
 
 
-def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
+def _size_for_power(planned: PlannedTest, target: float, most: int) -> Facts:
     """A size whose test has the power; the smallest one if it is exact."""
 
     def at(n: int) -> PlannedTest:
@@ -157,9 +158,9 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
         return np.asarray(means.sum(axis=0))
 
     if planned.is_exact:
-        guess = first_place(lambda n: at(n).normal_power() >= target, [most])
+        guess = first_place(lambda n: at(n).normal_power() >= target, [most]) or most
         try:
-            return _search_sizes(planned, reach, guess or most, target, most)
+            return _search_sizes(planned, reach, guess, target, most)
         except TooLarge:
             if planned.reference_n is None:
                 raise
@@ -173,7 +174,7 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
 
 def _search_sizes(
     planned: PlannedTest, reach: Callable[[int, int], Floats], guess: int, target: float, most: int
-) -> dict[str, Any]:
+) -> Facts:
     """The smallest size that reaches the target, and the one from which on all do.
 
     ``reach`` says what is reached from one size to another. Below the first size that is looked
@@ -200,14 +201,11 @@ def _search_sizes(
             best = int(np.argmax(reached))
             raise _not_reached(first + best, reached[best], target, most)
     values = dict(enumerate(np.minimum(reached, 1.0).tolist(), first))
-    n = first + int(np.argmin(is_missed))
-    facts = {"n": n, "n_stays": first + n_below, "n_looked": last, "values": values}
-    return facts | {"method": "exact", "error": 0.0}
+    n, stays = first + int(np.argmin(is_missed)), {"n_stays": first + n_below, "n_looked": last}
+    return stays | {"n": n, "values": values, "method": "exact", "error": 0.0}
 
 
-def _check_simulated(
-    values: dict[int, float], error: float, target: float, most: int
-) -> dict[str, Any]:
+def _check_simulated(values: dict[int, float], error: float, target: float, most: int) -> Facts:
     """The last of the simulated sizes; an error if it clearly misses the target."""
     n = [*values][-1]
     if values[n] < target - 2 * error:
@@ -224,7 +222,7 @@ def _not_reached(n: int, value: float, target: float, most: int) -> InvalidInput
 
 def _size_for_interval(
     planned: PlannedTest, half_width: float, level: float, target: float, most: int
-) -> dict[str, Any]:
+) -> Facts:
     """A size whose intervals are narrow; the smallest one for a score of one rate.
 
     It is simulated first: widths are about proportional to 1 / sqrt(n).
@@ -270,7 +268,7 @@ def _size_for_interval(
     return goal | _check_simulated(values, error, target, most)
 
 
-def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
+def _size_for_defined(planned: PlannedTest, target: float, most: int) -> Facts:
     """The smallest size with a small probability of an undefined score.
 
     Where TPR may equal FPR by chance, it goes up and down, and all sizes are looked at.

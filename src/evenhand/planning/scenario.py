@@ -50,9 +50,8 @@ def check_whole(value: Any, argument: str, high: int = MAX_CASES, low: int = 1) 
     """Check that an argument is a whole number from ``low`` to ``high``."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not low <= value <= high:
-        raise InvalidInput(
-            argument=argument, must=f"be a whole number from {low} to {high:,}", got=value
-        )
+        must = f"be a whole number from {low} to {high:,}"
+        raise InvalidInput(argument=argument, must=must, got=value)
     return int(value)
 
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb, inf, isqrt
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from math import comb, inf, isnan, isqrt
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,8 @@ from ..distributions import (
     score_tails,
     walk,
 )
-from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
-from ..inference import one_group_metric, sample_sizes
+from ..errors import InvalidInput, TooLarge, check_cost
+from ..inference import check_choice, one_group_metric, sample_sizes
 from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric, sum_cells
 from ..progress import progress
 from ..records import Record, reach
@@ -61,7 +61,7 @@ _NEARBY = 1.5
 _MIN_BLOCKS, _MIN_STEPS = 3, 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Jaggedness(Record):
     """How the quantiles of a score move with the sample size.
 
@@ -202,19 +202,14 @@ def jaggedness(
         must = f"contain at least two sample sizes at which {m.key} can be defined"
         raise InvalidInput(f"`n` must {must}")
     defined, quantiles = np.array([*rows]), np.array([*rows.values()])
-    steps = np.diff(quantiles, axis=0)
+    steps, score = np.diff(quantiles, axis=0), None
     shares = steps / _spread_between(defined, quantiles)[:, None]
-    rates = None if reference is None else cell_rates(reference, "reference")
-    return Jaggedness(
-        metric=m,
-        reference_score=None if rates is None or m.why_undefined(rates) else float(m.scores(rates)),
-        sizes=tuple(rows),
-        levels=_LEVELS,
-        quantiles=tuple(rows.values()),
-        total=_back_and_forth(shares) / len(steps),
-        movement=_back_and_forth(steps),
-        decay=_fit_decay(defined, shares),
-    )
+    if reference is not None:
+        scored = float(m.scores(cell_rates(reference, "reference")))
+        score = None if isnan(scored) else scored
+    total, movement = _back_and_forth(shares) / len(steps), _back_and_forth(steps)
+    facts = _LEVELS, tuple(rows.values()), total, movement, _fit_decay(defined, shares)
+    return Jaggedness(m, score, tuple(rows), *facts)
 
 
 def _count_likely(m: OneGroupMetric, n: int, given: int, has_rates: bool) -> float:
@@ -401,15 +396,13 @@ def exploitable_sizes(
     """
     m = find_metric(metric)
     if m.is_distance:
-        raise InvalidInput(
-            f"{m.key} is the largest of several differences; take one of them at a time"
-        )
+        largest = f"{m.key} is the largest of several differences"
+        raise InvalidInput(f"{largest}; take one of them at a time")
     if truth is not None and not m.comparisons:
         text = f"{m.key} is a metric of one group, whose true rates are the reference's"
         raise InvalidInput(f"{text}; leave `truth` out")
     passing = passing or ("at most" if m.better == "lower" else "at least")
-    if passing not in get_args(Passing):
-        raise UnknownName.among("passing", passing, get_args(Passing))
+    check_choice("passing", passing, Passing)
     reference_rates = cell_rates(reference, "reference")
     rates = reference_rates if truth is None else cell_rates(truth, "truth")
     sizes = _check_sizes(n, 1)
@@ -419,7 +412,7 @@ def exploitable_sizes(
     sides = (rates, reference_rates)[: m.groups]
     if reason := m.why_undefined(*sides):
         raise InvalidInput(f"{m.key} is always undefined: {reason}")
-    limit = float(threshold)
+    threshold = limit = float(threshold)
     if m.comparisons:
         score = float(m.base.scores(reference_rates))
         limit = score + limit if m.kind == "difference" else score * limit
@@ -428,18 +421,18 @@ def exploitable_sizes(
     check_cost(cost, _MAX_PATHS, subject, _FEWER)
     rule = _Rule(m.base, limit, 1 if passing == "at least" else -1)
     near = rule.chances(rates, sizes)
-    exploitable, chances = _find_peaks(near, sizes), [near[k] for k in sizes]
+    exploitable, chances = _find_peaks(near, sizes), tuple(near[k] for k in sizes)
     best = sizes[int(np.argmax(chances))]
-    gains = (near[k] - (near[k - 1] + near[k + 1]) / 2 for k in exploitable)
+    gains = tuple(near[k] - (near[k - 1] + near[k + 1]) / 2 for k in exploitable)
     return ExploitableSizes(
         metric=m,
-        threshold=float(threshold),
+        threshold=threshold,
         passing=passing,
         true_score=float(m.scores(*sides)),
         sizes=tuple(sizes),
-        chances=tuple(chances),
+        chances=chances,
         exploitable=exploitable,
-        advantages=tuple(gains),
+        advantages=gains,
         best=best,
         gain=near[best] - float(np.mean(chances)),
         p_stopping=_p_stopping(rule, rates, sizes),
@@ -457,8 +450,8 @@ class _Rule(NamedTuple):
 
     def passes(self, cells: Floats) -> Bools:
         """Whether matrices pass; undefined scores do not."""
-        near = _NEAR * max(1.0, abs(self.threshold))
-        return np.asarray(self.sign * (self.metric.scores(cells) - self.threshold) >= -near)
+        distance = self.sign * (self.metric.scores(cells) - self.threshold)
+        return np.asarray(distance >= -_NEAR * max(1.0, abs(self.threshold)))
 
     def chances(self, rates: Floats, sizes: list[int]) -> dict[int, float]:
         """The probability to pass at each size, and with one case less or more."""
@@ -473,8 +466,7 @@ class _Rule(NamedTuple):
 
 def _find_peaks(values: dict[int, float], sizes: list[int]) -> tuple[int, ...]:
     """Sizes with larger values than with one case less and with one more."""
-    limits = {k: max(values[k - 1], values[k + 1]) + _ROUNDING for k in sizes}
-    return tuple(k for k in sizes if values[k] > limits[k])
+    return tuple(k for k in sizes if values[k] > max(values[k - 1], values[k + 1]) + _ROUNDING)
 
 
 def _preferred_sizes(rule: _Rule, rates: Floats, sizes: list[int]) -> tuple[int, ...]:
