@@ -183,7 +183,7 @@ def test_a_picture_shows_differences_and_never_draws_a_ratio_as_points() -> None
         [(row.gap + domain) / (2 * domain) * 82 for row in differences], abs=0.06
     )
     assert picture.count("×") == len(rows) - len(differences)
-    assert '<text class="val" x="100%"' in picture
+    assert picture.count('class="val"') == len(rows)
 
 
 def test_an_audit_from_json_gives_the_same_page_and_titles_can_be_given(tmp_path: Path) -> None:

@@ -20,10 +20,8 @@ from evenhand.reports.narrative import (
     ERROR_RATES,
     SELECTION_RATES,
     describe_row,
-    driven_texts,
     harms,
     impact_text,
-    inconclusive_groups,
     key_sentence,
     percents,
     select_key_rows,
@@ -306,7 +304,7 @@ def test_rows_of_models_strata_and_drivers_are_told_in_their_own_way() -> None:
             said = key_sentence(row, Words.of(STRATA.settings))
             assert f"within strata: odds {row.gap:.3f} times those of the rest; " in said
     summary = Summary(STRATA)
-    driven = driven_texts(STRATA.rows, summary.name_row)
+    driven = summary.driven
     assert sum(len(re.findall(r"\b(?:tpr|ppr|mcc)\b", text)) for text in driven) == sum(
         row.driver is not None and row.differs for row in STRATA.rows
     )
@@ -316,10 +314,9 @@ def test_rows_of_models_strata_and_drivers_are_told_in_their_own_way() -> None:
 
 
 def test_what_is_inconclusive_is_counted() -> None:
-    names = Summary(COMPAS).names
-    assert inconclusive_groups(COMPAS.rows, names) == "Native American 5 of 5, Asian 3, Hispanic 1, Other 1"
+    assert Summary(COMPAS).inconclusive == "Native American 5 of 5, Asian 3, Hispanic 1, Other 1"
     many = eh.audit_counts({f"g{i}": (2, 1, 1, 3) for i in range(9)}, metrics="tpr")
-    assert inconclusive_groups(many.rows, Summary(many).names).endswith(", 5 more groups")
+    assert Summary(many).inconclusive.endswith(", 5 more groups")
 
 
 def test_more_cases_are_asked_for_where_they_are_fewest() -> None:
