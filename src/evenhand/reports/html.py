@@ -13,11 +13,11 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from math import inf, isnan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..auditing import Audit, Monitor, Row, Verdict, lookup_metric, place_text
 from ..errors import MissingExtra, printable
-from ..wording import number, percent, several
+from ..wording import number, several
 from . import narrative, svg_charts
 from .monitor_summary import MonitorSummary
 from .summary import Line, Summary
@@ -56,7 +56,6 @@ def as_page(
         inconclusive=_sort_inconclusive(summary),
         impacts=summary.impacts[:_MOST_LINES],
         facts=[*((word, text) for word, text in about if text), *summary.facts],
-        level=percent(audit.settings["confidence_level"]),
         has_details=len(summary.lines) <= _MOST_DETAILS,
         most_mapped=MOST_MAPPED,
     )
@@ -76,26 +75,26 @@ def _draw_panels(summary: Summary) -> list[tuple[object, str]]:
     drawn = {row.metric for row in rows if not (row.is_ratio or isnan(row.gap))}
     keys = [row.metric for row in summary.key_rows] + [metric.key for metric in summary.metrics]
     chosen = [key for key in dict.fromkeys(keys) if key in drawn][:MOST_PANELS]
-    some = [row for row in rows if row.metric in chosen]
-    domain = svg_charts.choose_domain(some, summary.key_rows)
-    panels = []
-    for metric in summary.metrics:
-        if metric.key in chosen:
-            about = f"{summary.words.title(metric)}: {summary.gap_title} in percentage points. "
-            shown = [(line.name, line.rows.get(metric.key)) for line in lines]
-            gaps = [
-                f"{name} {narrative.gap_points(row)} {row.verdict}" for name, row in shown if row
-            ]
-            label = f"{about}{'; '.join(gaps)}."
-            margin, strong = summary.settings["margin"], summary.key_rows
-            picture = svg_charts.draw_gaps([row for _, row in shown], domain, margin, label, strong)
-            panels.append((metric, picture))
-    return panels
+    shown = [row for row in rows if row.metric in chosen]
+    domain = svg_charts.choose_domain(shown, summary.key_rows)
+
+    def draw(metric: Any) -> str:
+        found = {line.name: line.rows.get(metric.key) for line in lines}
+        gaps = [
+            f"{name} {narrative.gap_points(row)} {row.verdict}"
+            for name, row in found.items()
+            if row
+        ]
+        about = f"{summary.words.title(metric)}: {summary.gap_title} in percentage points"
+        label, margin = f"{about}. {'; '.join(gaps)}.", summary.settings["margin"]
+        return svg_charts.draw_gaps(list(found.values()), domain, margin, label, summary.key_rows)
+
+    return [(metric, draw(metric)) for metric in summary.metrics if metric.key in chosen]
 
 
 def _score_tables(summary: Summary) -> Iterator[ScoreTable]:
     """A table of groups and metrics or, along axes, one of groups and some places per metric."""
-    metrics, title, lines = summary.metrics, summary.words.title, summary.lines
+    metrics, lines = summary.metrics, summary.lines
     if not summary.has_places:
         overall = {row.metric: row for row in summary.audit.overall}
         rows = [
@@ -104,34 +103,25 @@ def _score_tables(summary: Summary) -> Iterator[ScoreTable]:
         ]
         yield ScoreTable("", metrics, [overall.get(metric.key) for metric in metrics], rows)
         return
-    axes = {axis: list(values) for axis, values in summary.audit.axes.items()}
-    at = {place_text(row.at): row.at for row in summary.audit.rows}
-    order = sorted(
-        at,
-        key=lambda place: [
-            axes[axis].index(at[place][axis]) if axis in at[place] else -1 for axis in axes
-        ],
-    )
-    cells = {(row.metric, place_text(row.at), row.by, row.group): row for row in summary.audit.rows}
-    sizes: dict[tuple[str, str], int] = {}
+    rank = {value: i for values in summary.audit.axes.values() for i, value in enumerate(values)}
+    groups: dict[str, dict[str, Line]] = {}
     for line in lines:
-        group = line.first.by, line.first.group
-        sizes[group] = max(line.first.n, sizes.get(group, 0))
+        name = summary.names[line.first.by, line.first.group]
+        groups.setdefault(name, {})[place_text(line.first.at)] = line
     for metric in metrics:
-        places = [
-            place for place in order if any((metric.key, place, *group) in cells for group in sizes)
-        ]
-        for some in (places[i : i + _MOST_PLACES] for i in range(0, len(places), _MOST_PLACES)):
-            found = {
-                group: [cells.get((metric.key, place, *group)) for place in some]
-                for group in list(sizes)[:MOST_MAPPED]
-            }
-            rows = [
-                (summary.names[group], sizes[group], row)
-                for group, row in found.items()
-                if any(row)
-            ]
-            yield ScoreTable(title(metric), [place or "all places" for place in some], [], rows)
+        at = {place_text(row.at): row.at for row in summary.audit.rows if row.metric == metric.key}
+        order = sorted(at.items(), key=lambda place: [rank.get(v, -1) for v in place[1].values()])
+        for start in range(0, len(order), _MOST_PLACES):
+            places = [place for place, _ in order[start : start + _MOST_PLACES]]
+            rows = []
+            for name, some in list(groups.items())[:MOST_MAPPED]:
+                found = [
+                    some[place].rows.get(metric.key) if place in some else None for place in places
+                ]
+                if any(found):
+                    rows.append((name, max(line.first.n for line in some.values()), found))
+            heads = [place or "all places" for place in places]
+            yield ScoreTable(summary.words.title(metric), heads, [], rows)
 
 
 def _sort_inconclusive(summary: Summary) -> list[tuple[Line, list[Row]]]:

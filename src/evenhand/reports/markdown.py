@@ -8,7 +8,7 @@ from html import escape
 
 from ..auditing import Audit, Row
 from ..errors import printable
-from ..wording import number, percent
+from ..wording import number
 from .narrative import gap_interval, gap_text, interval_text, pvalue_text
 from .summary import Summary
 
@@ -23,8 +23,7 @@ _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
-    compared = f"Each group against {summary.compared_with}; {summary.independence}"
-    about = f"{compared}. {summary.tests}. {summary.verdict_line}."
+    about = f"{summary.opening}. {summary.tests}. {summary.verdict_line}."
     parts = [f"# {_escape(summary.title)}", _escape(about), _escape(summary.protection)]
     for name, rows in summary.key_groups.items():
         texts = [f"{row.verdict.sign} {summary.sentence_with_harm(row)}" for row in rows]
@@ -32,7 +31,7 @@ def as_markdown(audit: Audit) -> str:
     parts.append("## Scores")
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
-    ci = f"{percent(audit.settings['confidence_level'])} CI"
+    ci = f"{summary.level} CI"
     lines = [
         _row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]),
         "|---|---|---:|---:|---|---:|---:|---|---:|---|",
@@ -46,7 +45,7 @@ def as_markdown(audit: Audit) -> str:
     if audit.findings:
         parts.append(_list("## Findings", [f"{finding}." for finding in audit.findings]))
     parts.append(_list("## Methods", [f"{word}: {text}" for word, text in summary.facts]))
-    parts += [_escape(f"{'. '.join(summary.cautions)}.")] if summary.cautions else []
+    parts.append(_escape(summary.caution))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

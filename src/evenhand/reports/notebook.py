@@ -40,9 +40,8 @@ def as_html(result: object) -> str:
 @as_html.register
 def _(audit: Audit) -> str:
     summary = Summary(audit)
-    compared = f"Each group against {summary.compared_with}; {summary.independence}"
     notes = [f"{note.severity.capitalize()}: {summary.note_text(note)}" for note in summary.notes]
-    parts = [_div(f"{text}.") for text in (f"{compared}. {summary.verdict_line}", *notes)]
+    parts = [_div(f"{text}.") for text in (f"{summary.opening}. {summary.verdict_line}", *notes)]
     for name, rows in summary.key_groups.items():
         parts.append(_div(name, "margin-top:4px;font-weight:bold"))
         texts = [f"{_mark(row)} {_text(summary.sentence_with_harm(row))}" for row in rows]
@@ -60,8 +59,7 @@ def _(audit: Audit) -> str:
     parts.append(_table(["group", "n", *keys], lines))
     if more := len(summary.lines) - len(lines):
         parts.append(_div(f"… and {several(more, 'more group')}"))
-    if summary.cautions:
-        parts.append(_div(f"{'. '.join(summary.cautions)}.", "opacity:.85"))
+    parts.append(_div(summary.caution, "opacity:.85"))
     return _box(summary.title, *parts)
 
 

@@ -127,7 +127,7 @@ def _draw_row(ax: Axes, y: float, row: Row) -> None:
         style = {"color": row.verdict.colour, "ls": "-" if row.verdict.filled else (0, (3, 1.5))}
         ax.plot([row.low, row.high], [y, y], lw=1.6, zorder=2, **style)
     if not isnan(row.reference_score):
-        style = {"color": _BLACK, "lw": 1.2, "ls": ":", "label": "reference's score"}
+        style = {"color": _BLACK, "ls": ":", "label": "reference's score"}
         ax.plot([row.reference_score] * 2, [y - 0.36, y + 0.36], zorder=1, **style)
     if not isnan(row.smoothed):
         style = {"ms": 4.5, "mfc": "white", "mec": _PINK, "mew": 1.2, "label": "smoothed score"}
@@ -154,7 +154,7 @@ def _draw_thresholds(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes
         aside = xs + step * (i - (len(groups) - 1) / 2)
         size = max(row.n for row in some.values())
         label = _fold(f"{names[rows[0].by, group]} ({size:,})")
-        (line,) = ax.plot(aside, scores, lw=1.3, zorder=2, label=label, **_line_style(i))
+        (line,) = ax.plot(aside, scores, zorder=2, label=label, **_line_style(i))
         for x, row in zip(aside, some.values(), strict=False):
             ends = [row.low, row.high]
             ax.plot([x, x], ends, color=line.get_color(), lw=1.1, alpha=0.6, zorder=2)
@@ -194,19 +194,19 @@ def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     ax, name = _new_axes(ax), plan.metric.name
     ax.set(ylabel="probability", ylim=(-0.03, 1.03))
     if plan.question == "sample_size":
-        ax.plot(plan.sizes, plan.values, color=_BLUE, lw=1.2, label=plan.goal)
+        ax.plot(plan.sizes, plan.values, color=_BLUE, label=plan.goal)
         _draw_rule(ax, f"goal, {plan.target:g}", y=plan.target)
-        ax.plot(plan.n, plan.value, "o", color=_BLACK, ms=6, label=f"smallest n, {plan.n:,}")
+        ax.plot(plan.n, plan.value, "o", color=_BLACK, label=f"smallest n, {plan.n:,}")
         if plan.n_stays is not None and plan.n_stays > plan.n:
             _draw_rule(ax, f"from here on, {plan.n_stays:,}", x=plan.n_stays)
         return _finish(ax, f"Cases needed for {name}", xlabel="number of cases n")
     scores, powers = plan.profile()
-    ax.plot(scores, powers, color=_BLUE, lw=1.5, label="power")
+    ax.plot(scores, powers, color=_BLUE, label="power")
     _draw_rule(ax, "the reference's score", x=plan.reference_score)
     _draw_rule(ax, "level of the test", y=plan.alpha)
     answers = [s for s in (plan.true_score, plan.lower_score, plan.higher_score) if s is not None]
     powers = [plan.value] * len(answers)
-    ax.plot(answers, powers, "o", color=_BLACK, ms=6, label=f"power {plan.value:.3g}")
+    ax.plot(answers, powers, "o", color=_BLACK, label=f"power {plan.value:.3g}")
     title = f"Power to find a difference in {name}, n = {plan.n:,}"
     return _finish(ax, title, xlabel=f"true {plan.metric.key}")
 
@@ -214,9 +214,9 @@ def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
 def _draw_rule(ax: Axes, label: str, x: float | None = None, y: float | None = None) -> None:
     """A red dashed line at x, or a grey dotted one at y."""
     if x is not None:
-        ax.axvline(x, color=_RED, ls="--", lw=1, label=label)
+        ax.axvline(x, color=_RED, ls="--", label=label)
     if y is not None:
-        ax.axhline(y, color=_GREY, ls=":", lw=1, label=label)
+        ax.axhline(y, color=_GREY, ls=":", label=label)
 
 
 def draw_jaggedness(result: Jaggedness, ax: Axes | None = None) -> Axes:
@@ -225,9 +225,9 @@ def draw_jaggedness(result: Jaggedness, ax: Axes | None = None) -> Axes:
     x, (low, lower, median, upper, high) = result.sizes, np.transpose(result.quantiles)
     ax.fill_between(x, low, high, color=_SKY, alpha=0.4, lw=0, label="10-90%")
     ax.fill_between(x, lower, upper, color=_BLUE, alpha=0.45, lw=0, label="25-75%")
-    ax.plot(x, median, color=_BLACK, lw=1.2, label="median")
+    ax.plot(x, median, color=_BLACK, label="median")
     if (score := result.reference_score) is not None:
-        ax.axhline(score, color=_RED, ls="--", lw=1, label="the population's score")
+        ax.axhline(score, color=_RED, ls="--", label="the population's score")
     labels = {"xlabel": "sample size n", "ylabel": result.metric.key}
     return _finish(ax, f"{result.metric.name} of small groups", **labels)
 
@@ -243,7 +243,7 @@ def draw_risks(risks: Risks, ax: Axes | None = None) -> Axes:
         label = r.estimator.label if len(metrics) == 1 else f"{r.metric.key}, {r.estimator.label}"
         lines.setdefault(label, {})[r.n] = r.mse
     for i, (label, errors) in enumerate(lines.items()):
-        ax.plot(list(errors), list(errors.values()), lw=1.5, label=label, **_line_style(i))
+        ax.plot(list(errors), list(errors.values()), label=label, **_line_style(i))
     what = next(iter(metrics.values())) if len(metrics) == 1 else several(len(metrics), "metric")
     labels = {"xlabel": "sample size n", "ylabel": "mean squared error", "yscale": "log"}
     return _finish(ax, f"Error of {what}", **labels)
@@ -253,14 +253,14 @@ def draw_exploitable(result: ExploitableSizes, ax: Axes | None = None) -> Axes:
     """Draw the probability to pass against the sample size."""
     ax = _new_axes(ax)
     chances = dict(zip(result.sizes, result.chances, strict=True))
-    ax.plot(result.sizes, result.chances, color=_BLUE, lw=1.2, label="passes")
+    ax.plot(result.sizes, result.chances, color=_BLUE, label="passes")
     for sizes, mark, colour, label in (
         (result.exploitable, "^", _RED, "better than both neighbours"),
         (result.preferred, "s", _GREEN, "for auditors to prefer"),
     ):
         ax.plot(sizes, [chances[n] for n in sizes], mark, color=colour, ms=5, ls="", label=label)
     if (stopping := result.p_stopping) is not None:
-        ax.axhline(stopping, color=_BLACK, ls="--", lw=1, label="stopping when it suits")
+        ax.axhline(stopping, color=_BLACK, ls="--", label="stopping when it suits")
     rule = f"{result.metric.name} of {result.passing} {result.threshold:.4g}"
     labels = {"xlabel": "sample size n", "ylabel": "probability", "ylim": (-0.03, 1.03)}
     return _finish(ax, f"{rule}, truth {result.true_score:.4g}", **labels)
@@ -275,12 +275,12 @@ def draw_monitor(monitor: Monitor, key: str, by: str, ax: Axes | None = None) ->
     for i, row in enumerate(rows):
         values = np.array(monitor.path(row), dtype=float)
         style, label = _line_style(i), _fold(names[row.by, row.group])
-        ax.plot(values, lw=1.4, marker=marker, label=label, **style)
+        ax.plot(values, marker=marker, label=label, **style)
         if row.alarm is not None:
             at = batches.index(row.alarm)
             ax.plot(at, values[at], "o", ms=7, mfc="white", mec=style["color"], mew=1.6, zorder=4)
     threshold = 1 / monitor.settings["alpha"]
-    ax.axhline(threshold, color=_RED, ls="--", lw=1, label=f"alarm, at {threshold:g}")
+    ax.axhline(threshold, color=_RED, ls="--", label=f"alarm, at {threshold:g}")
     shown = np.linspace(0, len(batches) - 1, min(len(batches), 8)).round().astype(int).tolist()
     ticks = [_fold(printable(batches[i]), _TICK) for i in shown]
     ax.set_xticks(shown, ticks, rotation=0 if len(shown) < 6 else 30)
@@ -311,7 +311,7 @@ def _draw_bars(
         else:
             ax.bar(places, heights, width, lw=0, **style)
     if observed is not None:
-        ax.axvline(observed, color=_BLACK, lw=1.2, ls="--", label=f"observed, {observed:.3g}")
+        ax.axvline(observed, color=_BLACK, ls="--", label=f"observed, {observed:.3g}")
     labels = {
         "xlabel": d.metric.key,
         "ylabel": "probability of a bin" if is_binned else "probability",

@@ -23,29 +23,13 @@ from ..auditing import (
     told_apart,
 )
 from ..wording import join_and, legible, number, percent, several
-from .narrative import (
-    collecting_text,
-    first_names,
-    harm_sentence,
-    harms,
-    join_references,
-    key_sentence,
-    line_key,
-    nested_rows,
-    reference_text,
-    score_text,
-    select_key_rows,
-)
+from . import narrative
 from .words import Settings, Words
 
 _APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
-_ADJUSTMENTS = {
-    "holm": "Holm for discrete tests",
-    "bh": "Benjamini-Hochberg",
-    "none": "no adjustment",
-}
+_ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
 _PLURALS = {"class": "classes", "stratum": "strata"}
-_CLAIMS = (Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+_CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
 _REVERSE = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
 _IDENTIFYING = 11
 _MOST_NESTED, _MOST_NAMED = 3, 4
@@ -117,7 +101,7 @@ class Summary:
         """Groups at places, the largest certain difference first."""
         groups: dict[object, list[Row]] = {}
         for row in self.audit.rows:
-            groups.setdefault(line_key(row), []).append(row)
+            groups.setdefault(narrative.line_key(row), []).append(row)
         lines = [
             Line(self.name_row(rows[0]), {row.metric: row for row in rows})
             for rows in groups.values()
@@ -126,7 +110,7 @@ class Summary:
 
     def _rank_line(self, line: Line) -> tuple[float, int, int, int, str]:
         bound = max((row.smallest_gap for row in line.differing), default=0.0)
-        harmed = sum(harms(row, self.settings) for row in line.differing)
+        harmed = sum(narrative.harms(row, self.settings) for row in line.differing)
         return -bound, -len(line.differing), -harmed, -line.first.n, line.name
 
     def name_row(self, row: Row) -> str:
@@ -184,7 +168,9 @@ class Summary:
     @property
     def compared_with(self) -> str:
         """What groups are compared with."""
-        return join_references({row.by: reference_text(row) for row in self.audit.rows})
+        return narrative.join_references(
+            {row.by: narrative.reference_text(row) for row in self.audit.rows}
+        )
 
     @property
     def independence(self) -> str:
@@ -195,12 +181,22 @@ class Summary:
         return f"assumes independent {cluster['column']} clusters ({cluster['clusters']:,})"
 
     @property
+    def opening(self) -> str:
+        """What is compared with what."""
+        return f"Each group against {self.compared_with}; {self.independence}"
+
+    @property
+    def level(self) -> str:
+        """The level of intervals, such as "95%"."""
+        return percent(self.settings["confidence_level"])
+
+    @property
     def tests(self) -> str:
         """Which tests were made, and how they are adjusted."""
         s, methods = self.settings, {row.method for row in self.audit.rows} - {None}
         kinds = ["exact"] if methods - _APPROXIMATE or not methods else []
         kinds += ["approximate"] if methods & _APPROXIMATE else []
-        name, scope = _ADJUSTMENTS[s["adjust"]], ""
+        name, scope = _ADJUST[s["adjust"]], ""
         if s["protect"] is not None:
             name = name.removesuffix(" for discrete tests")
         if s["adjust"] != "none":
@@ -219,7 +215,7 @@ class Summary:
     @cached_property
     def verdicts(self) -> Counter[Verdict]:
         """How many rows have each verdict, in the order of their claims."""
-        counts = Counter(dict.fromkeys(_CLAIMS, 0))
+        counts = Counter(dict.fromkeys(map(Verdict, _CLAIMS), 0))
         counts.update(row.verdict for row in self.audit.rows)
         return counts
 
@@ -254,7 +250,7 @@ class Summary:
     @cached_property
     def key_rows(self) -> list[Row]:
         """The rows of the key sentences."""
-        return select_key_rows(self.audit.rows, self.settings)
+        return narrative.select_key_rows(self.audit.rows, self.settings)
 
     @property
     def key_groups(self) -> dict[str, list[Row]]:
@@ -266,14 +262,16 @@ class Summary:
 
     def sentence(self, row: Row) -> str:
         """The key sentence of a row, and the groups inside its group of which it holds, too."""
-        inside = nested_rows(row, self.audit.rows)
-        names = first_names([self.names[one.by, one.group] for one in inside], _MOST_NESTED)
+        inside = narrative.nested_rows(row, self.audit.rows)
+        names = narrative.first_names(
+            [self.names[one.by, one.group] for one in inside], _MOST_NESTED
+        )
         also = f" Also: {', '.join(names)}." if names else ""
-        return key_sentence(row, self.words) + also
+        return narrative.key_sentence(row, self.words) + also
 
     def sentence_with_harm(self, row: Row) -> str:
         """The same, and whether it is to the disadvantage of the group."""
-        return f"{self.sentence(row)} {harm_sentence(row, self.settings)}".rstrip()
+        return f"{self.sentence(row)} {narrative.harm_sentence(row, self.settings)}".rstrip()
 
     # Lines below the table
 
@@ -292,21 +290,18 @@ class Summary:
     @cached_property
     def inconclusive(self) -> str:
         """The groups with the most inconclusive comparisons, such as "A 5 of 5, B 3"; "" if there are none."""
-        keys = [
-            (row.by, row.group, row.verdict)
-            for row in self.audit.rows
-            if row.verdict is not Verdict.REFERENCE
-        ]
-        total = Counter(key[:2] for key in keys)
-        counts = Counter(key[:2] for key in keys if key[2] is Verdict.INCONCLUSIVE).most_common()
-        names = [f"{self.names[key]} {n:,}" for key, n in counts]
-        names[:1] = [f"{name} of {total[counts[0][0]]:,}" for name in names[:1]]
-        return ", ".join(first_names(names, _MOST_NAMED, "more group", "more groups"))
+        few = [row for row in self.audit.rows if row.verdict is Verdict.INCONCLUSIVE]
+        groups = Counter((row.by, row.group) for row in few).most_common()
+        names = [f"{self.names[key]} {n:,}" for key, n in groups]
+        if groups:
+            first = [row for row in self.audit.rows if (row.by, row.group) == groups[0][0]]
+            names[0] += f" of {sum(row.verdict is not Verdict.REFERENCE for row in first):,}"
+        return ", ".join(narrative.first_names(names, _MOST_NAMED, "more group", "more groups"))
 
     @cached_property
     def collecting(self) -> str:
         """How many more cases would settle what is inconclusive."""
-        return collecting_text(self.audit.rows, self.name_row, self.words)
+        return narrative.collecting_text(self.audit.rows, self.name_row, self.words)
 
     @cached_property
     def driven(self) -> list[str]:
@@ -344,7 +339,7 @@ class Summary:
         """The scores of all cases, by place."""
         places: dict[str, list[str]] = {}
         for row in self.audit.overall:
-            score, scores = score_text(row), places.setdefault(place_text(row.at), [])
+            score, scores = narrative.score_text(row), places.setdefault(place_text(row.at), [])
             if not isnan(row.before):
                 score += f" (from {number(row.before)} to {number(row.before + row.score)})"
             if not isnan(row.baseline):
@@ -367,6 +362,11 @@ class Summary:
         return cautions
 
     @property
+    def caution(self) -> str:
+        """The same in one line."""
+        return "".join(f"{caution}. " for caution in self.cautions).rstrip()
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
         """What was audited and how, as pairs."""
         s, provenance = self.settings, self.audit.provenance
@@ -378,7 +378,7 @@ class Summary:
         facts = {
             "Compared with": f"{self.compared_with}; {self.independence}",
             "Tests": self.tests,
-            "Intervals": f"{percent(s['confidence_level'])}, one comparison each",
+            "Intervals": f"{self.level}, one comparison each",
             "“At least”": "bounds that hold for all such statements together",
             "Equivalent": f"no difference was found, and {within}",
             "Worse": s["favourable"]

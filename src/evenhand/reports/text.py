@@ -13,19 +13,8 @@ from math import isnan
 from ..auditing import Audit, Row, Verdict
 from ..errors import printable
 from ..text_layout import aligned, columns, wrapped
-from ..wording import number, numbered, percent, several
-from .narrative import (
-    claim_key,
-    describe_row,
-    driver_mark,
-    gap_interval,
-    gap_text,
-    harms,
-    impact_text,
-    mirror_key,
-    pvalue_text,
-    score_text,
-)
+from ..wording import number, numbered, several
+from . import narrative
 from .summary import Line, Summary
 
 MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN = 12, 3, 3, 1
@@ -84,7 +73,7 @@ def _head(summary: Summary, paint: _Paint) -> Iterator[str]:
     command = "compare" if summary.is_of_models else "audit"
     about = filter(None, [summary.source, summary.extent, *counts, summary.places])
     yield paint(printable(f"evenhand {command}: {', '.join(about)}"), _BOLD)
-    yield printable(f"Each group against {summary.compared_with}; {summary.independence}")
+    yield printable(summary.opening)
     yield from filter(None, [summary.tests, summary.verdict_line, summary.protection])
 
 
@@ -101,7 +90,7 @@ def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
     for line in summary.lines:
         for row in line.rows.values():
             if row.verdict is not Verdict.REFERENCE and row not in key_rows:
-                yield say(row, f"{line.name}: {describe_row(row, summary.settings)}.")
+                yield say(row, f"{line.name}: {narrative.describe_row(row, summary.settings)}.")
 
 
 def _paint_verdict(row: Row, text: str, paint: _Paint) -> str:
@@ -118,7 +107,7 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
         return [summary.no_difference]
     cells = [_cells(row, summary) for row in rows]
     table = {title: [title, *(row[title] for row in cells)] for title in cells[0]}
-    table["CI"][0], table["verdict"][0] = f"{percent(summary.settings['confidence_level'])} CI", ""
+    table["CI"][0], table["verdict"][0] = f"{summary.level} CI", ""
     groups = [summary.name_row(row) for row in rows]
     labels = [printable(summary.label_row(row)) for row in rows]
     names, table = _fit(table, dict(zip(groups, labels, strict=True)), width)
@@ -130,9 +119,9 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     contents = zip(["group", *first_column], *table.values(), strict=True)
     right = [i for i, title in enumerate(table, 1) if title in _RIGHT]
     head, *lines = aligned(contents, right=right, between=" ")
-    said, shown = set(map(claim_key, rows)), set(rows)
+    said, shown = set(map(narrative.claim_key, rows)), set(rows)
     others = [row for line in summary.lines for row in line.differing if row not in shown]
-    hidden = sum(mirror_key(row) not in said for row in others)
+    hidden = sum(narrative.mirror_key(row) not in said for row in others)
     more = [f"… and {hidden:,} more that differ"] if hidden else []
     return [paint(head, _BOLD), *lines, *more]
 
@@ -146,26 +135,26 @@ def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
     said: set[object] = set()
     for line in lines:
         for row in line.differing[: most if is_short else MOST_PER_GROUP]:
-            if mirror_key(row) not in said:
-                said.add(claim_key(row))
+            if narrative.mirror_key(row) not in said:
+                said.add(narrative.claim_key(row))
                 yield row
 
 
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
     form = "{:+.3f}".format if row.is_change else number
-    p = pvalue_text(row, summary.settings).replace(" ", "")
+    p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
     verdict = "" if row.differs else f" {row.verdict}"
-    worse = " worse" if harms(row, summary.settings) else ""
+    worse = " worse" if narrative.harms(row, summary.settings) else ""
     cells = {
         "metric": printable(row.metric),
         "n": f"{row.support:,}",
-        "score": score_text(row),
+        "score": narrative.score_text(row),
         "ref": "" if isnan(row.reference_score) else form(row.reference_score),
-        "diff": gap_text(row),
-        "CI": gap_interval(row),
+        "diff": narrative.gap_text(row),
+        "CI": narrative.gap_interval(row),
         "p": "1" if p == "1.000" else p.replace("0.", ".", 1),
-        "verdict": f"{row.verdict.sign}{driver_mark(row)}{verdict}{worse}",
+        "verdict": f"{row.verdict.sign}{narrative.driver_mark(row)}{verdict}{worse}",
     }
     return {title: cell or "-" for title, cell in cells.items()}
 
@@ -225,7 +214,7 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
         about = f"favourable: {favourable}; highest rate: {impacts[0].impact_group}"
         yield printable(f"Impact ratio ({about})")
         for row in impacts[:MOST_IMPACTS]:
-            yield f"  {printable(summary.name_row(row))} {impact_text(row)}"
+            yield f"  {printable(summary.name_row(row))} {narrative.impact_text(row)}"
         if len(impacts) > MOST_IMPACTS:
             yield f"  and {len(impacts) - MOST_IMPACTS:,} more below 0.80"
     if summary.inconclusive:
@@ -236,6 +225,5 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
         hint = f"try a named {'--reference' if is_command else 'reference'}"
         yield printable(f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more} ({hint})")
-    if summary.cautions:
-        yield f"{'. '.join(summary.cautions)}."
+    yield from filter(None, [summary.caution])
     yield _COMMAND if is_command else _PYTHON
