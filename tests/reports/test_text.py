@@ -118,7 +118,7 @@ def test_scores_and_gaps_are_those_of_the_rows() -> None:
 
 def test_the_head_says_who_is_compared_with_whom() -> None:
     given = eh.ConfusionMatrix(tp=3, fn=4, fp=5, tn=6)
-    references = {"rest": "the rest", "all": "all cases", "Other": "Other", given: "the given matrix"}
+    references: dict[Any, str] = {"rest": "the rest", "all": "all cases", "Other": "Other", given: "the given matrix"}
     for reference, words in references.items():
         a = eh.audit_counts(eh.examples.compas(), metrics="tpr", reference=reference)
         assert as_text(a).splitlines()[1] == f"Each group against {words}; assumes independent cases"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ..auditing import Audit, Finding, Row, Verdict, place_text
+from ..auditing import Audit, Finding, Verdict, place_text
 from ..errors import printable
 from ..wording import several
+from .narrative import line_key
 
 _UNTOLD = (Verdict.UNDEFINED, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED, Verdict.REFERENCE)
 # GitHub shows so many annotations of each level per step.
@@ -29,17 +30,16 @@ def as_junit(
     about: dict[object, list[Finding]] = {}
     for finding in audit.findings:
         for metric in finding.metrics:
-            about.setdefault((*_place(finding), metric), []).append(finding)
-    fails, told = set(map(id, failing)), set()
+            about.setdefault((line_key(finding), metric), []).append(finding)
+    fails = set(map(id, failing))
     for row in audit.rows:
-        findings = about.get((*_place(row), row.metric), [])
-        told.update(map(id, findings))
         name = f"{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
+        findings = about.get((line_key(row), row.metric), [])
         case = _add_case(suite, row.by, name, findings, fails)
         if row.verdict in _UNTOLD and case.find("failure") is None:
             case.insert(0, Element("skipped", message=printable(row.reason or row.verdict)))
     for finding in audit.findings:
-        if id(finding) not in told:
+        if finding.group is None:
             name = " ".join(filter(None, (finding.kind, finding.by)))
             _add_case(suite, "data", name, [finding], fails)
     if changes is not None:
@@ -52,10 +52,6 @@ def as_junit(
     suite.set("errors", "0")
     indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, encoding="unicode")}\n'
-
-
-def _place(found: Row | Finding) -> tuple[object, ...]:
-    return tuple(found.at.items()), found.by, found.group
 
 
 def _add_case(

@@ -32,11 +32,10 @@ _MOST_LINES = 2_000
 
 
 class ScoreTable(NamedTuple):
-    """Scores by group: of all metrics or, along an axis, of one metric at some places."""
+    """Scores by group: of all metrics or, along axes, of one metric at some places."""
 
     title: str
-    heads: list[object]
-    overall: list[Row | None]
+    columns: list[tuple[Any, str]]
     rows: list[tuple[str, int, list[Row | None]]]
 
 
@@ -54,6 +53,7 @@ def as_page(
         panels=_draw_panels(summary),
         tables=list(_score_tables(summary)),
         inconclusive=_sort_inconclusive(summary),
+        overall={row.metric: row for row in audit.overall},
         impacts=summary.impacts[:_MOST_LINES],
         facts=[*((word, text) for word, text in about if text), *summary.facts],
         has_details=len(summary.lines) <= _MOST_DETAILS,
@@ -93,35 +93,34 @@ def _draw_panels(summary: Summary) -> list[tuple[object, str]]:
 
 
 def _score_tables(summary: Summary) -> Iterator[ScoreTable]:
-    """A table of groups and metrics or, along axes, one of groups and some places per metric."""
-    metrics, lines = summary.metrics, summary.lines
-    if not summary.has_places:
-        overall = {row.metric: row for row in summary.audit.overall}
-        rows = [
-            (line.name, line.first.n, [line.rows.get(metric.key) for metric in metrics])
-            for line in lines[:MOST_MAPPED]
-        ]
-        yield ScoreTable("", metrics, [overall.get(metric.key) for metric in metrics], rows)
-        return
-    rank = {value: i for values in summary.audit.axes.values() for i, value in enumerate(values)}
+    """Tables of groups, and of metrics or places."""
     groups: dict[str, dict[str, Line]] = {}
-    for line in lines:
+    for line in summary.lines:
         name = summary.names[line.first.by, line.first.group]
         groups.setdefault(name, {})[place_text(line.first.at)] = line
-    for metric in metrics:
-        at = {place_text(row.at): row.at for row in summary.audit.rows if row.metric == metric.key}
+    for title, columns in _choose_columns(summary):
+        rows = []
+        for name, lines in list(groups.items())[:MOST_MAPPED]:
+            keys = [(lines.get(place), metric.key) for metric, place in columns]
+            found = [line.rows.get(key) if line else None for line, key in keys]
+            if any(found):
+                rows.append((name, max(line.first.n for line in lines.values()), found))
+        yield ScoreTable(title, columns, rows)
+
+
+def _choose_columns(summary: Summary) -> Iterator[tuple[str, list[tuple[Any, str]]]]:
+    """The metrics and places of each table: all metrics or, along axes, some places of a metric, with its title."""
+    audit = summary.audit
+    if not summary.has_places:
+        yield "", [(metric, place_text(audit.rows[0].at)) for metric in summary.metrics]
+        return
+    rank = {value: i for values in audit.axes.values() for i, value in enumerate(values)}
+    for metric in summary.metrics:
+        at = {place_text(row.at): row.at for row in audit.rows if row.metric == metric.key}
         order = sorted(at.items(), key=lambda place: [rank.get(v, -1) for v in place[1].values()])
-        for start in range(0, len(order), _MOST_PLACES):
-            places = [place for place, _ in order[start : start + _MOST_PLACES]]
-            rows = []
-            for name, some in list(groups.items())[:MOST_MAPPED]:
-                found = [
-                    some[place].rows.get(metric.key) if place in some else None for place in places
-                ]
-                if any(found):
-                    rows.append((name, max(line.first.n for line in some.values()), found))
-            heads = [place or "all places" for place in places]
-            yield ScoreTable(summary.words.title(metric), heads, [], rows)
+        columns = [(metric, place) for place, _ in order]
+        for start in range(0, len(columns), _MOST_PLACES):
+            yield summary.words.title(metric), columns[start : start + _MOST_PLACES]
 
 
 def _sort_inconclusive(summary: Summary) -> list[tuple[Line, list[Row]]]:
@@ -153,12 +152,12 @@ def _environment() -> Environment:
 
     def show(value: object) -> object:
         """Text from data, before it is escaped, without characters that nobody could see."""
-        is_text = isinstance(value, str) and not hasattr(value, "__html__")
-        return printable(value) if is_text else value
+        if isinstance(value, str) and not hasattr(value, "__html__"):
+            return printable(value)
+        return value
 
     environment = Environment(
         loader=PackageLoader("evenhand.reports"),
-        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

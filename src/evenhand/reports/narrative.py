@@ -14,7 +14,7 @@ from math import floor, isnan
 
 import numpy as np
 
-from ..auditing import ReferenceKind, Row, Verdict, lookup_metric, margin_of
+from ..auditing import Finding, ReferenceKind, Row, Verdict, lookup_metric, margin_of
 from ..metrics import Metric
 from ..wording import legible, number, percent, pvalue, rounded_down, rounded_up, several
 from .words import Settings, Words, counted_property, harmful_direction
@@ -358,8 +358,8 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     return sorted(chosen, key=lambda row: groups.index(line_key(row)))
 
 
-def line_key(row: Row) -> Key:
-    """The place of a row on the axes, and its group."""
+def line_key(row: Row | Finding) -> Key:
+    """The place on the axes and the group of a row or of what was found in it."""
     return str(row.at), row.by, row.group
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -60,16 +60,20 @@ def _line_style(i: int) -> dict[str, Any]:
     return {"color": _COLOURS[i % len(_COLOURS)], "ls": _DASHES[i % len(_DASHES)]}
 
 
-def _finish(ax: Axes, title: str, grid: Any = "both", beside: bool = False, **labels: Any) -> Axes:
-    """Axes with a title, labels, a grid and a legend that has every label once."""
+def _finish(
+    ax: Axes, title: str, x: str, y: str = "", grid: Literal["both", "x", "y"] = "both"
+) -> Axes:
+    """Axes with a title, labels, a grid and a legend that has every label once; beside axes of many names."""
     ax.set_title(_plain(title), fontsize=10, loc="left")
-    ax.set(**labels)
+    ax.set(xlabel=x, ylabel=y)
     ax.grid(axis=grid, color="#dddddd", lw=0.5)
     ax.set_axisbelow(True)
     handles, names = ax.get_legend_handles_labels()
     if unique := dict(zip(names, handles, strict=True)):
-        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if beside else {}
-        ax.legend(unique.values(), unique.keys(), frameon=False, fontsize=8, **place)
+        legend = ax.legend(list(unique.values()), list(unique), frameon=False, fontsize=8)
+        if grid != "both":
+            legend.set_loc("upper left")
+            legend.set_bbox_to_anchor((1.01, 1.0))
     return ax
 
 
@@ -80,14 +84,15 @@ def draw_audit(audit: Audit, key: str, by: str | None = None, ax: Axes | None = 
     level = f"{percent(audit.settings['confidence_level'])} intervals"
     axes = {axis for row in rows for axis in row.at}
     if "threshold" not in axes:
-        return _finish(_draw_forest(audit, rows, ax), f"{name}, {level}", "x", beside=True)
+        is_change = any(row.is_change for row in rows)
+        label = f"change of the {lower_first(name)}" if is_change else name
+        return _finish(_draw_forest(audit, rows, ax), f"{name}, {level}", label, grid="x")
     if others := axes - {"threshold"}:
         places = ", ".join(sorted(others))
         raise InvalidInput(f"the audit has several places ({places}); choose one with at()")
     rows = [row for row in rows if row.by == rows[0].by]
-    title = f"{name} by {rows[0].by}, {level}"
-    labels = {"xlabel": "threshold", "ylabel": name}
-    return _finish(_draw_thresholds(audit, rows, ax), title, "y", beside=True, **labels)
+    ax = _draw_thresholds(audit, rows, ax)
+    return _finish(ax, f"{name} by {rows[0].by}, {level}", "threshold", name, grid="y")
 
 
 def _draw_forest(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes:
@@ -111,7 +116,6 @@ def _draw_forest(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes:
         _draw_row(ax, y, row)
     ax.set_yticks(range(len(rows)), labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xlabel(f"change of the {lower_first(metric.name)}" if is_change else metric.name)
     scores = [score for row in rows for score in (row.score, row.reference_score, row.smoothed)]
     known = list(filter(isfinite, scores))
     if known and not isfinite(metric.range[1]):
@@ -123,21 +127,26 @@ def _draw_forest(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes:
 
 def _draw_row(ax: Axes, y: float, row: Row) -> None:
     """A score with its interval, its smoothed score and the reference's score."""
+    verdict, reference = row.verdict, [row.reference_score] * 2
     if not isnan(row.low + row.high):
-        style = {"color": row.verdict.colour, "ls": "-" if row.verdict.filled else (0, (3, 1.5))}
-        ax.plot([row.low, row.high], [y, y], lw=1.6, zorder=2, **style)
+        dashes = "-" if verdict.filled else "--"
+        ax.plot([row.low, row.high], [y, y], color=verdict.colour, ls=dashes, zorder=2)
     if not isnan(row.reference_score):
-        style = {"color": _BLACK, "ls": ":", "label": "reference's score"}
-        ax.plot([row.reference_score] * 2, [y - 0.36, y + 0.36], zorder=1, **style)
+        ax.plot(reference, [y - 0.36, y + 0.36], ":", color=_BLACK, label="reference's score")
     if not isnan(row.smoothed):
-        style = {"ms": 4.5, "mfc": "white", "mec": _PINK, "mew": 1.2, "label": "smoothed score"}
-        ax.plot(row.smoothed, y + 0.22, "d", zorder=3, **style)
+        ax.plot(row.smoothed, y + 0.22, "d", ms=4.5, mfc="white", mec=_PINK, label="smoothed score")
     if not isnan(row.score):
-        _draw_mark(ax, row.verdict, row.score, y, label=str(row.verdict))
+        _draw_mark(ax, verdict, row.score, y, label=str(verdict))
     elif row.reason is not None:
-        place = {"xycoords": ("axes fraction", "data"), "va": "center"}
-        reason = _plain(f"undefined: {row.reason}")
-        ax.annotate(reason, (0.02, y), fontsize=6.5, color=_GREY, **place)
+        ax.text(
+            0.02,
+            y,
+            _plain(f"undefined: {row.reason}"),
+            fontsize=6.5,
+            color=_GREY,
+            va="center",
+            transform=ax.get_yaxis_transform(),
+        )
 
 
 def _draw_thresholds(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes:
@@ -167,8 +176,9 @@ def _draw_thresholds(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes
 
 def _draw_mark(ax: Axes, verdict: Verdict, x: float, y: float, label: str | None = None) -> None:
     """The mark of a verdict."""
-    style = {"mfc": verdict.colour if verdict.filled else "white", "mec": verdict.colour}
-    ax.plot(x, y, verdict.marker, ms=6.5, mew=1.3, zorder=4, label=label, **style)
+    colour = verdict.colour
+    face = colour if verdict.filled else "white"
+    ax.plot(x, y, verdict.marker, ms=6.5, mec=colour, mfc=face, mew=1.3, zorder=4, label=label)
 
 
 def draw_distribution(d: Distribution, ax: Axes | None = None) -> Axes:
@@ -180,11 +190,10 @@ def draw_distribution(d: Distribution, ax: Axes | None = None) -> Axes:
 
 def draw_match(result: MatchResult, ax: Axes | None = None) -> Axes:
     """Draw the null distribution of a test, with the observed score and its tail shaded."""
-    tail, what = str(result.alternative), "the shaded tail"
-    if result.metric.is_distance and tail == "two-sided":
-        tail = "greater"
-    elif tail == "two-sided":
-        tail, what = ("greater" if result.percentile > 0.5 else "less"), "twice the shaded tail"
+    tail, what, is_distance = str(result.alternative), "the shaded tail", result.metric.is_distance
+    if tail == "two-sided":
+        tail = "greater" if is_distance or result.percentile > 0.5 else "less"
+        what = what if is_distance else f"twice {what}"
     title = f"{result.metric.name} if drawn like the reference: p {pvalue(result.pvalue)}, {what}"
     return _draw_bars(result.distribution, title, ax, result.statistic, tail)
 
@@ -192,14 +201,14 @@ def draw_match(result: MatchResult, ax: Axes | None = None) -> Axes:
 def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     """Draw the power against the true score or, of a sample size, what is reached against the number of cases."""
     ax, name = _new_axes(ax), plan.metric.name
-    ax.set(ylabel="probability", ylim=(-0.03, 1.03))
+    ax.set_ylim(-0.03, 1.03)
     if plan.question == "sample_size":
         ax.plot(plan.sizes, plan.values, color=_BLUE, label=plan.goal)
         _draw_rule(ax, f"goal, {plan.target:g}", y=plan.target)
         ax.plot(plan.n, plan.value, "o", color=_BLACK, label=f"smallest n, {plan.n:,}")
         if plan.n_stays is not None and plan.n_stays > plan.n:
             _draw_rule(ax, f"from here on, {plan.n_stays:,}", x=plan.n_stays)
-        return _finish(ax, f"Cases needed for {name}", xlabel="number of cases n")
+        return _finish(ax, f"Cases needed for {name}", "number of cases n", "probability")
     scores, powers = plan.profile()
     ax.plot(scores, powers, color=_BLUE, label="power")
     _draw_rule(ax, "the reference's score", x=plan.reference_score)
@@ -208,7 +217,7 @@ def draw_plan(plan: Plan, ax: Axes | None = None) -> Axes:
     powers = [plan.value] * len(answers)
     ax.plot(answers, powers, "o", color=_BLACK, label=f"power {plan.value:.3g}")
     title = f"Power to find a difference in {name}, n = {plan.n:,}"
-    return _finish(ax, title, xlabel=f"true {plan.metric.key}")
+    return _finish(ax, title, f"true {plan.metric.key}", "probability")
 
 
 def _draw_rule(ax: Axes, label: str, x: float | None = None, y: float | None = None) -> None:
@@ -228,8 +237,7 @@ def draw_jaggedness(result: Jaggedness, ax: Axes | None = None) -> Axes:
     ax.plot(x, median, color=_BLACK, label="median")
     if (score := result.reference_score) is not None:
         ax.axhline(score, color=_RED, ls="--", label="the population's score")
-    labels = {"xlabel": "sample size n", "ylabel": result.metric.key}
-    return _finish(ax, f"{result.metric.name} of small groups", **labels)
+    return _finish(ax, f"{result.metric.name} of small groups", "sample size n", result.metric.key)
 
 
 def draw_risks(risks: Risks, ax: Axes | None = None) -> Axes:
@@ -245,8 +253,8 @@ def draw_risks(risks: Risks, ax: Axes | None = None) -> Axes:
     for i, (label, errors) in enumerate(lines.items()):
         ax.plot(list(errors), list(errors.values()), label=label, **_line_style(i))
     what = next(iter(metrics.values())) if len(metrics) == 1 else several(len(metrics), "metric")
-    labels = {"xlabel": "sample size n", "ylabel": "mean squared error", "yscale": "log"}
-    return _finish(ax, f"Error of {what}", **labels)
+    ax.set_yscale("log")
+    return _finish(ax, f"Error of {what}", "sample size n", "mean squared error")
 
 
 def draw_exploitable(result: ExploitableSizes, ax: Axes | None = None) -> Axes:
@@ -262,8 +270,8 @@ def draw_exploitable(result: ExploitableSizes, ax: Axes | None = None) -> Axes:
     if (stopping := result.p_stopping) is not None:
         ax.axhline(stopping, color=_BLACK, ls="--", label="stopping when it suits")
     rule = f"{result.metric.name} of {result.passing} {result.threshold:.4g}"
-    labels = {"xlabel": "sample size n", "ylabel": "probability", "ylim": (-0.03, 1.03)}
-    return _finish(ax, f"{rule}, truth {result.true_score:.4g}", **labels)
+    ax.set_ylim(-0.03, 1.03)
+    return _finish(ax, f"{rule}, truth {result.true_score:.4g}", "sample size n", "probability")
 
 
 def draw_monitor(monitor: Monitor, key: str, by: str, ax: Axes | None = None) -> Axes:
@@ -285,8 +293,8 @@ def draw_monitor(monitor: Monitor, key: str, by: str, ax: Axes | None = None) ->
     ticks = [_fold(printable(batches[i]), _TICK) for i in shown]
     ax.set_xticks(shown, ticks, rotation=0 if len(shown) < 6 else 30)
     title = f"{lookup_metric(key).name} by {by}: evidence of a difference"
-    labels = {"xlabel": "batch", "ylabel": "evidence", "yscale": "log"}
-    return _finish(ax, title, "y", beside=True, **labels)
+    ax.set_yscale("log")
+    return _finish(ax, title, "batch", "evidence", grid="y")
 
 
 def _draw_bars(
@@ -298,25 +306,23 @@ def _draw_bars(
     if observed is not None:
         near = 1e-9 * max(1.0, abs(observed))
         is_beyond = scores <= observed + near if tail == "less" else scores >= observed - near
-    low, high = float(scores[0]), float(scores[-1])
     is_binned = len(scores) > _MOST_BARS
+    low, high = float(scores[0]), float(scores[-1])
     edges = np.linspace(low, high + 1e-12 * max(1.0, abs(high)), _MOST_BARS // 2)
     width = max(0.8 * float(np.diff(scores).min()), (high - low) / 400) if len(scores) > 1 else 0.02
-    shaded = {"color": _RED, "label": "this extreme, or more", "hatch": "///"}
-    for which, style in ((~is_beyond, {"color": _SKY}), (is_beyond, shaded)):
-        places, heights = scores[which], d.probabilities[which]
+    align: Literal["edge", "center"] = "edge" if is_binned else "center"
+    plain: dict[str, Any] = {"color": _SKY}
+    shaded: dict[str, Any] = {"color": _RED, "label": "this extreme, or more", "hatch": "///"}
+    for which, style in ((~is_beyond, plain), (is_beyond, shaded)):
+        places, heights, widths = scores[which], d.probabilities[which], np.full(which.sum(), width)
         if is_binned:
             heights, _ = np.histogram(places, edges, weights=heights)
-            ax.bar(edges[:-1], heights, np.diff(edges), align="edge", lw=0, **style)
-        else:
-            ax.bar(places, heights, width, lw=0, **style)
+            places, widths = edges[:-1], np.diff(edges)
+        ax.bar(places, heights, widths, align=align, lw=0, **style)
     if observed is not None:
         ax.axvline(observed, color=_BLACK, ls="--", label=f"observed, {observed:.3g}")
-    labels = {
-        "xlabel": d.metric.key,
-        "ylabel": "probability of a bin" if is_binned else "probability",
-    }
-    _finish(ax, title, "y", **labels)
+    _finish(ax, title, d.metric.key, "probability of a bin" if is_binned else "probability")
+    ax.grid(visible=False, axis="x")
     if observed is None and (legend := ax.get_legend()) is not None:
         legend.remove()
     return ax
