@@ -69,6 +69,11 @@ class Summary:
         """The settings of the audit."""
         return self.audit.settings
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the audit."""
+        return self.audit.rows
+
     @cached_property
     def words(self) -> Words:
         """What cases, outcomes and decisions are called."""
@@ -77,30 +82,30 @@ class Summary:
     @cached_property
     def names(self) -> dict[tuple[str, str], str]:
         """The name of each column and group."""
-        return told_apart(self.audit.rows)
+        return told_apart(self.rows)
 
     @cached_property
     def metrics(self) -> list[Any]:
         """The metrics in the order in which they were requested."""
-        keys = {row.metric for row in self.audit.rows}
-        order = dict.fromkeys([*self.settings["metrics"], *(row.metric for row in self.audit.rows)])
+        keys = {row.metric for row in self.rows}
+        order = dict.fromkeys([*self.settings["metrics"], *(row.metric for row in self.rows)])
         return [lookup_metric(key) for key in order if key in keys]
 
     @cached_property
     def is_of_models(self) -> bool:
         """Whether models are compared."""
-        return any(row.is_change for row in self.audit.rows)
+        return any(row.is_change for row in self.rows)
 
     @cached_property
     def has_places(self) -> bool:
         """Whether rows are at several places on the axes."""
-        return len({str(row.at) for row in self.audit.rows}) > 1
+        return len({str(row.at) for row in self.rows}) > 1
 
     @cached_property
     def lines(self) -> list[Line]:
         """Groups at places, the largest certain difference first."""
         groups: dict[object, list[Row]] = {}
-        for row in self.audit.rows:
+        for row in self.rows:
             groups.setdefault(narrative.line_key(row), []).append(row)
         lines = [
             Line(self.name_row(rows[0]), {row.metric: row for row in rows})
@@ -134,7 +139,7 @@ class Summary:
     @property
     def columns(self) -> dict[str, int]:
         """The group columns and intersections, with their numbers of groups."""
-        groups = dict.fromkeys((row.by, row.group) for row in self.audit.rows)
+        groups = dict.fromkeys((row.by, row.group) for row in self.rows)
         return dict(Counter(by for by, _ in groups))
 
     @property
@@ -147,7 +152,7 @@ class Summary:
     def places(self) -> str:
         """The axes with the number of their values, or the models; "" without axes."""
         if self.is_of_models:
-            places = [row.at for row in self.audit.rows if "model" in row.at]
+            places = [row.at for row in self.rows if "model" in row.at]
             pairs = dict.fromkeys(f"{at['model']} against {at.get('against')}" for at in places)
             return join_and(list(pairs))
         counts = []
@@ -169,7 +174,7 @@ class Summary:
     def compared_with(self) -> str:
         """What groups are compared with."""
         return narrative.join_references(
-            {row.by: narrative.reference_text(row) for row in self.audit.rows}
+            {row.by: narrative.reference_text(row) for row in self.rows}
         )
 
     @property
@@ -193,7 +198,7 @@ class Summary:
     @property
     def tests(self) -> str:
         """Which tests were made, and how they are adjusted."""
-        s, methods = self.settings, {row.method for row in self.audit.rows} - {None}
+        s, methods = self.settings, {row.method for row in self.rows} - {None}
         kinds = ["exact"] if methods - _APPROXIMATE or not methods else []
         kinds += ["approximate"] if methods & _APPROXIMATE else []
         name, scope = _ADJUST[s["adjust"]], ""
@@ -208,7 +213,7 @@ class Summary:
     @property
     def margin(self) -> str:
         """The gaps that do not matter."""
-        return margins_text(self.audit.rows, self.settings["margin"])
+        return margins_text(self.rows, self.settings["margin"])
 
     # Verdicts and sentences
 
@@ -216,7 +221,7 @@ class Summary:
     def verdicts(self) -> Counter[Verdict]:
         """How many rows have each verdict, in the order of their claims."""
         counts = Counter(dict.fromkeys(map(Verdict, _CLAIMS), 0))
-        counts.update(row.verdict for row in self.audit.rows)
+        counts.update(row.verdict for row in self.rows)
         return counts
 
     @property
@@ -227,7 +232,7 @@ class Summary:
     @property
     def compared(self) -> int:
         """How many rows are comparisons."""
-        return len(self.audit.rows) - self.verdicts[Verdict.REFERENCE]
+        return len(self.rows) - self.verdicts[Verdict.REFERENCE]
 
     @property
     def verdict_line(self) -> str:
@@ -250,7 +255,7 @@ class Summary:
     @cached_property
     def key_rows(self) -> list[Row]:
         """The rows of the key sentences."""
-        return narrative.select_key_rows(self.audit.rows, self.settings)
+        return narrative.select_key_rows(self.rows, self.settings)
 
     @property
     def key_groups(self) -> dict[str, list[Row]]:
@@ -262,7 +267,7 @@ class Summary:
 
     def sentence(self, row: Row) -> str:
         """The key sentence of a row, and the groups inside its group of which it holds, too."""
-        inside = narrative.nested_rows(row, self.audit.rows)
+        inside = narrative.nested_rows(row, self.rows)
         names = narrative.first_names(
             [self.names[one.by, one.group] for one in inside], _MOST_NESTED
         )
@@ -278,7 +283,7 @@ class Summary:
     @cached_property
     def impacts(self) -> list[Row]:
         """The rows with impact ratios, those that are certainly below four fifths first."""
-        rows = [row for row in self.audit.rows if not isnan(row.impact_ratio)]
+        rows = [row for row in self.rows if not isnan(row.impact_ratio)]
         return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))
 
     @property
@@ -290,24 +295,24 @@ class Summary:
     @cached_property
     def inconclusive(self) -> str:
         """The groups with the most inconclusive comparisons, such as "A 5 of 5, B 3"; "" if there are none."""
-        few = [row for row in self.audit.rows if row.verdict is Verdict.INCONCLUSIVE]
+        few = [row for row in self.rows if row.verdict is Verdict.INCONCLUSIVE]
         groups = Counter((row.by, row.group) for row in few).most_common()
         names = [f"{self.names[key]} {n:,}" for key, n in groups]
         if groups:
-            first = [row for row in self.audit.rows if (row.by, row.group) == groups[0][0]]
+            first = [row for row in self.rows if (row.by, row.group) == groups[0][0]]
             names[0] += f" of {sum(row.verdict is not Verdict.REFERENCE for row in first):,}"
         return ", ".join(narrative.first_names(names, _MOST_NAMED, "more group", "more groups"))
 
     @cached_property
     def collecting(self) -> str:
         """How many more cases would settle what is inconclusive."""
-        return narrative.collecting_text(self.audit.rows, self.name_row, self.words)
+        return narrative.collecting_text(self.rows, self.name_row, self.words)
 
     @cached_property
     def driven(self) -> list[str]:
         """The verdicts that one group of the reference decides, those that would be reversed first."""
         driven: dict[tuple[str, str, Verdict, Verdict], list[str]] = {}
-        for row in self.audit.rows:
+        for row in self.rows:
             if row.driver is not None and row.differs:
                 key = self.name_row(row), row.driver, row.verdict, row.driver_verdict
                 driven.setdefault(key, []).append(row.metric)
@@ -350,7 +355,7 @@ class Summary:
     @property
     def cautions(self) -> list[str]:
         """What a reader must not conclude, once each."""
-        rows, s, cautions = self.audit.rows, self.settings, []
+        rows, s, cautions = self.rows, self.settings, []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
         counts = (count for row in rows for count in (row.cells or (row.n,)))
@@ -374,7 +379,7 @@ class Summary:
         within = f"the interval of the gap lies within {self.margin}"
         versions = [f"{name} {version}" for name, version in self.audit.versions.items()]
         made = str(provenance.get("made", ""))[:16].replace("T", " ")
-        is_smoothed = any(not isnan(row.smoothed) for row in self.audit.rows)
+        is_smoothed = any(not isnan(row.smoothed) for row in self.rows)
         facts = {
             "Compared with": f"{self.compared_with}; {self.independence}",
             "Tests": self.tests,
