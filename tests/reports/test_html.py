@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -54,29 +54,26 @@ def pages() -> dict[str, str]:
 
 
 class Page(HTMLParser):
-    """The elements of a page with their attributes, and the cells of its tables."""
+    """The elements of a page with their attributes, and the rows of its tables."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.tables: list[list[list[str]]] = []
+        self.elements: list[tuple[str, dict[str, Any]]] = []
+        self.rows: list[list[str]] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.elements.append((tag, dict(attrs)))
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
+        if tag == "tr":
+            self.rows.append([])
         elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
+            self.rows[-1].append("")
 
     def handle_data(self, data: str) -> None:
-        if self.tables and self.tables[-1] and self.tables[-1][-1]:
-            self.tables[-1][-1][-1] += data
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
 
-    def tags(self, tag: str) -> list[dict[str, str | None]]:
+    def tags(self, tag: str) -> list[dict[str, Any]]:
         return [attributes for name, attributes in self.elements if name == tag]
 
 
@@ -123,31 +120,20 @@ def test_the_page_has_landmarks_headings_and_headers_of_tables(pages: dict[str, 
         for tag, attributes in page.elements:
             if tag == "svg":
                 assert attributes.get("aria-hidden") == "true" or attributes.get("aria-label")
-        assert "nan" not in {cell.strip() for table in page.tables for row in table for cell in row}
+        assert "nan" not in {cell.strip() for row in page.rows for cell in row}
 
 
 def test_every_row_of_the_audit_is_in_the_details(pages: dict[str, str]) -> None:
-    """Support, score, gap, p-value and verdict, whatever the axes."""
+    """Support, score, p-value and verdict, whatever the axes."""
     for name, audit in AUDITS.items():
-        cells = [row for table in Page(pages[name]).tables if "Support" in str(table[0]) for row in table[1:]]
-        shown = sorted(tuple(" ".join(cell.split()) for cell in row[-8:]) for row in cells)
-        assert len(shown) == len(audit.rows), name
+        tables = Page("".join(re.findall('<table class="f">.*?</table>', pages[name], re.DOTALL)))
+        shown = [" ".join(" ".join(row).split()) for row in tables.rows if "Support" not in row]
+        assert len(shown) == len(audit.rows)
         for row in audit.rows:
-            p = (
-                ""
-                if row.p_adjusted != row.p_adjusted
-                else pvalue(row.p_adjusted, audit.settings["alpha"]).removeprefix("= ")
-            )
-            matching = [
-                one
-                for one in shown
-                if (one[0].endswith(row.metric) or len(one) == 8)
-                and f"{row.support:,}" in one
-                and p in one
-                and str(row.verdict) in one[-1]
-                and (row.score != row.score or row.is_change or any(part.startswith(number(row.score)) for part in one))
-            ]
-            assert matching, (name, row)
+            p = "" if isnan(row.p_adjusted) else pvalue(row.p_adjusted, audit.settings["alpha"]).removeprefix("= ")
+            score = "" if row.is_change or isnan(row.score) else number(row.score)
+            parts = (row.metric, f"{row.support:,} ", score, p, str(row.verdict))
+            assert any(all(part in line for part in parts) for line in shown), (name, row)
 
 
 def test_the_page_says_what_was_compared_and_how(pages: dict[str, str]) -> None:
@@ -168,31 +154,26 @@ def test_the_page_says_what_was_compared_and_how(pages: dict[str, str]) -> None:
         said = re.sub(r"\s+", " ", html.unescape(pages[name]))
         for word in words:
             assert word in said, (name, word)
-    assert "Impact ratios" not in pages["models"] and "0.8 to 1.25))" not in pages["thresholds"]
+    assert "Impact ratios" not in pages["models"]
 
 
 def test_a_picture_shows_differences_and_never_draws_a_ratio_as_points() -> None:
     rows = [row for row in STRATA.rows if row.metric == "tpr"]
+    differences = [row for row in rows if not row.is_ratio]
     domain = choose_domain(rows, [])
-    ends = [abs(end) for row in rows if not row.is_ratio for end in (row.gap, row.gap_low, row.gap_high) if end == end]
+    ends = [abs(end) for row in differences for end in (row.gap, row.gap_low, row.gap_high) if not isnan(end)]
     assert domain == pytest.approx(1.05 * max(ends))
     picture = draw_gaps(rows, domain, 0.1, "label", [])
-    marks = re.findall(r'<use class="pt (\w+)" href="#\w+" x="([\d.]+)%"', picture)
-    differences = [row for row in rows if not row.is_ratio]
-    assert [float(x) for _, x in marks] == pytest.approx(
-        [(row.gap + domain) / (2 * domain) * 82 for row in differences], abs=0.06
-    )
-    assert picture.count("×") == len(rows) - len(differences)
-    assert '<text class="val" x="100%"' in picture
+    marks = [float(x) for x in re.findall(r'<use class="pt \w+" href="#\w+" x="([\d.]+)%"', picture)]
+    assert marks == pytest.approx([(row.gap + domain) / (2 * domain) * 82 for row in differences], abs=0.06)
+    assert picture.count("×") == len(rows) - len(differences) and picture.count('class="val"') == len(rows)
 
 
 def test_an_audit_from_json_gives_the_same_page_and_titles_can_be_given(tmp_path: Path) -> None:
     for audit in (COMPAS, HOLES, MODELS):
         assert eh.Audit.from_json(audit.to_json()).to_html() == audit.to_html()
-    path = tmp_path / "audit.html"
-    text = COMPAS.to_html(path, title="<Title>")
-    assert path.read_text("utf-8") == text and "<h1>&lt;Title&gt;</h1>" in text
-    assert json.loads(COMPAS.to_json())
+    text = COMPAS.to_html(tmp_path / "audit.html", title="<Title>")
+    assert (tmp_path / "audit.html").read_text("utf-8") == text and "<h1>&lt;Title&gt;</h1>" in text
 
 
 def test_without_jinja_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,16 +17,14 @@ from evenhand.text_layout import columns
 HOSTILE = "</style><img src=x onerror=alert(1)> {{7*7}} $x^2$ \u202e & 'q'"
 
 
-def monitored(weeks: int = 12, groups: int = 4, **more: Any) -> eh.Monitor:
+def monitored(weeks: int = 12, groups: int = 4) -> eh.Monitor:
     """One group with fewer true positives, and one that comes late and has no score."""
-    monitor = eh.Monitor(metrics=["tpr", "fpr"], **more)
-    rng = np.random.default_rng(5)
+    monitor, rng = eh.Monitor(metrics=["tpr", "fpr"]), np.random.default_rng(5)
     for week in range(weeks):
-        shares = [[0.1, 0.3, 0.1, 0.5], *[[0.3, 0.1, 0.1, 0.5]] * (groups - 1)]
         sizes = rng.integers(10, 30, groups)
-        cells = {
-            f"g{i}": tuple(rng.multinomial(n, p).tolist()) for i, (n, p) in enumerate(zip(sizes, shares, strict=True))
-        }
+        shares = [[0.1, 0.3, 0.1, 0.5], *[[0.3, 0.1, 0.1, 0.5]] * (groups - 1)]
+        draws = [rng.multinomial(n, p).tolist() for n, p in zip(sizes, shares, strict=True)]
+        cells: dict[str, Any] = {f"g{i}": tuple(draw) for i, draw in enumerate(draws)}
         cells[HOSTILE] = cells.pop("g0")
         cells |= {"late": (0, 0, 3, 4)} if week > 5 else {}
         monitor = monitor.add_counts(cells, at=f"week {week} <i>", by=HOSTILE)
@@ -50,6 +48,8 @@ def test_every_output_says_what_the_monitor_says(monitor: eh.Monitor) -> None:
     assert "Batches without a score: late tpr (6)" in page
     assert all(name in page for name in monitor.batches)
     assert page.count('class="evidence"') == len(monitor.rows)
+    for text in (monitor.to_html(), monitor._repr_html_()):
+        assert not any(part in text for part in ("<img", "<i>", "\u202e")) and "{{7*7}}" in text
     assert eh.Monitor.from_json(monitor.to_json()).to_html() == monitor.to_html()
 
 
@@ -61,11 +61,6 @@ def test_text_fits_and_counts_what_it_leaves_out(monitor: eh.Monitor) -> None:
     assert many.to_html().count('class="evidence"') == 24
     assert many.to_html().count('<th scope="row">') >= len(many.rows)
     assert all(c.isprintable() or c == "\n" for c in monitor.to_text())
-
-
-def test_text_from_data_is_text(monitor: eh.Monitor) -> None:
-    for text in (monitor.to_html(), monitor._repr_html_()):
-        assert "<img" not in text and "<i>" not in text and "\u202e" not in text and "{{7*7}}" in text
 
 
 def test_an_empty_monitor_has_a_page(tmp_path: Path) -> None:

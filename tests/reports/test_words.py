@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import evenhand as eh
 from evenhand.reports.narrative import key_sentence
 from evenhand.reports.words import Words, harmful_direction
@@ -22,42 +20,32 @@ def sentence(metric: str, wording: Any) -> str:
     return key_sentence(row, Words.of(a.settings)).partition("; at least")[0]
 
 
-@pytest.mark.parametrize(
-    ("wording", "metric", "said"),
-    [
+def test_key_sentences_in_words() -> None:
+    for wording, metric, said in (
         (None, "tpr", "10% of the 200 actual positives were predicted positive, against 75% in the rest"),
         (None, "ppr", "17% of 580 cases were predicted positive, against 42% of the rest"),
-        (ADJECTIVES, "tpr", "10% of the 200 charged again were called risky, against 75% in the rest"),
         (ADJECTIVES, "ppv", "20% of the 100 called risky were charged again, against 71% in the rest"),
         (ADJECTIVES, "npv", "62% of the 480 not called risky were not charged again, against 83% in the rest"),
         (ADJECTIVES, "ppr", "17% of 580 defendants were called risky, against 42% of the rest"),
         (CLAUSES, "tpr", "10% of the 200 applicants who repaid got a loan, against 75% in the rest"),
         (CLAUSES, "npv", "62% of the 480 applicants who got no loan did not repay, against 83% in the rest"),
-        (CLAUSES, "ppr", "17% of 580 applicants got a loan, against 42% of the rest"),
         (IMAGES, "tpr", "10% of the 200 images that show a face were predicted positive, against 75% in the rest"),
         (IMAGES, "ppr", "17% of 580 images were predicted positive, against 42% of the rest"),
         ({"cases": "items which", "decision": ["passed", "failed"]}, "ppv",
          "20% of the 100 items which passed were actually positive, against 71% in the rest"),
-    ],
-)  # fmt: skip
-def test_a_key_sentence_in_words(wording: Any, metric: str, said: str) -> None:
-    assert sentence(metric, wording) == said
+    ):  # fmt: skip
+        assert sentence(metric, wording) == said
 
 
-@pytest.mark.parametrize(
-    ("wording", "titles"),
-    [
+def test_titles_of_metrics() -> None:
+    for wording, titles in (
         (ADJECTIVES, ["Called risky", "Called risky, of those charged again", "Charged again, of those called risky"]),
         (CLAUSES, ["Got a loan", "Got a loan, of those who repaid", "Repaid, of those who got a loan"]),
         (None, ["Predicted positive rate", "True positive rate", "Positive predictive value"]),
-    ],
-)
-def test_titles_of_metrics(wording: Any, titles: list[str]) -> None:
-    words = Words.of({"wording": wording})
-    assert [words.title(eh.metric(key)) for key in ("ppr", "tpr", "ppv")] == titles
-    for m in eh.list_metrics():
-        assert words.title(m), "every metric has a title"
-        words.whole(m), words.denominator(m)
+    ):
+        words = Words.of({"wording": wording})
+        assert [words.title(eh.metric(key)) for key in ("ppr", "tpr", "ppv")] == titles
+        assert all(words.title(m) and words.whole(m) for m in eh.list_metrics())
 
 
 def test_the_favourable_decision_and_more_cases_in_words() -> None:

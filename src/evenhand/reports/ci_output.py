@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ..auditing import Audit, Finding, Row, Verdict, place_text
+from ..auditing import Audit, Finding, Verdict, place_text
 from ..errors import printable
 from ..wording import several
+from .narrative import line_key
 
 _UNTOLD = (Verdict.UNDEFINED, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED, Verdict.REFERENCE)
 # GitHub shows so many annotations of each level per step.
@@ -24,107 +24,78 @@ def as_junit(
     Comparisons about which nothing can be said are skipped. A finding about none of them is a test case of its own, and
     so is whether a repeated audit changed.
     """
-    suite = ElementTree.Element(
-        "testsuite", name=f"evenhand: {_title(audit)}", timestamp=str(audit.provenance.get("made"))
-    )
-    about: dict[Any, list[Finding]] = {}
+    source = audit.provenance.get("source") or {}
+    title = printable(f"evenhand: {source.get('name') or several(audit.n, 'case')}")
+    suite = Element("testsuite", name=title, timestamp=str(audit.provenance.get("made")))
+    about: dict[object, list[Finding]] = {}
     for finding in audit.findings:
         for metric in finding.metrics:
-            about.setdefault((*_place(finding), metric), []).append(finding)
-    told: set[int] = set()
+            about.setdefault((line_key(finding), metric), []).append(finding)
     fails = set(map(id, failing))
     for row in audit.rows:
-        findings = about.get((*_place(row), row.metric), [])
-        told.update(map(id, findings))
         name = f"{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
-        case = _case(suite, row.by, name, findings, fails)
+        findings = about.get((line_key(row), row.metric), [])
+        case = _add_case(suite, row.by, name, findings, fails)
         if row.verdict in _UNTOLD and case.find("failure") is None:
-            case.insert(
-                0,
-                ElementTree.Element("skipped", message=printable(row.reason or row.verdict.value)),
-            )
+            case.insert(0, Element("skipped", message=printable(row.reason or row.verdict)))
     for finding in audit.findings:
-        if id(finding) not in told:
-            _case(
-                suite, "data", " ".join(filter(None, (finding.kind, finding.by))), [finding], fails
-            )
+        if finding.group is None:
+            name = " ".join(filter(None, (finding.kind, finding.by)))
+            _add_case(suite, "data", name, [finding], fails)
     if changes is not None:
-        case = ElementTree.SubElement(
-            suite, "testcase", classname="repeat", name="nothing changed", time="0"
-        )
+        case = _add_case(suite, "repeat", "nothing changed", [], fails)
         for change in changes:
-            _add(case, "failure", "changed", change)
+            _add_failure(case, "changed", change)
     counts = {"tests": "testcase", "failures": "testcase[failure]", "skipped": "testcase[skipped]"}
-    suite.attrib |= {name: str(len(suite.findall(path))) for name, path in counts.items()} | {
-        "errors": "0"
-    }
-    ElementTree.indent(suite)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
+    for name, path in counts.items():
+        suite.set(name, str(len(suite.findall(path))))
+    suite.set("errors", "0")
+    indent(suite)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, encoding="unicode")}\n'
 
 
-def _title(audit: Audit) -> str:
-    source = audit.provenance.get("source") or {}
-    return printable(str(source.get("name") or several(audit.n, "case")))
-
-
-def _place(found: Row | Finding) -> tuple[Any, ...]:
-    return tuple(found.at.items()), found.by, found.group
-
-
-def _case(
-    suite: ElementTree.Element,
-    where: str,
-    name: str,
-    findings: Collection[Finding],
-    fails: Collection[int],
-) -> ElementTree.Element:
+def _add_case(
+    suite: Element, where: str, name: str, findings: list[Finding], fails: set[int]
+) -> Element:
     """A test case with its findings: failures, by their identity, or what is printed beside it."""
-    case = ElementTree.SubElement(
-        suite, "testcase", classname=printable(where), name=printable(name), time="0"
-    )
+    names = {"classname": printable(where), "name": printable(name)}
+    case = SubElement(suite, "testcase", names, time="0")
     for finding in findings:
         if id(finding) in fails:
-            _add(case, "failure", f"{finding.code} {finding.kind}", str(finding))
-    said = [str(finding) for finding in findings if id(finding) not in fails]
-    if said:
-        ElementTree.SubElement(case, "system-out").text = "\n".join(said)
+            _add_failure(case, f"{finding.code} {finding.kind}", str(finding))
+    if said := [str(finding) for finding in findings if id(finding) not in fails]:
+        SubElement(case, "system-out").text = "\n".join(said)
     return case
 
 
-def _add(case: ElementTree.Element, tag: str, kind: str, text: str) -> None:
+def _add_failure(case: Element, kind: str, text: str) -> None:
     # A message is on one line; XML has no place for characters that control a terminal.
     shown = printable(text)
-    ElementTree.SubElement(case, tag, type=kind, message=shown).text = shown
+    SubElement(case, "failure", type=kind, message=shown).text = shown
 
 
 def as_annotations(audit: Audit, failing: Collection[Finding] = ()) -> str:
     """The findings as workflow commands of GitHub: errors if they fail the pipeline, else warnings and notices."""
-    by_level: dict[str, list[Finding]] = {"error": [], "warning": [], "notice": []}
+    levels: dict[str, list[Finding]] = {"error": [], "warning": [], "notice": []}
     fails = set(map(id, failing))
     for finding in audit.findings:
-        by_level["error" if id(finding) in fails else _LEVELS[finding.severity]].append(finding)
-    return "".join(
-        line for level, findings in by_level.items() for line in _annotations(level, findings)
-    )
+        levels["error" if id(finding) in fails else _LEVELS[finding.severity]].append(finding)
+    return "".join(line for level, some in levels.items() for line in _annotate(level, some))
 
 
-def _annotations(level: str, findings: Sequence[Finding]) -> Iterator[str]:
+def _annotate(level: str, findings: Sequence[Finding]) -> Iterator[str]:
     """At most so many lines as are shown; the last says how many are left out."""
     most = len(findings) if len(findings) <= _MOST_ANNOTATIONS else _MOST_ANNOTATIONS - 1
     for finding in findings[:most]:
         title = " ".join(filter(None, (finding.code, finding.kind, finding.group)))
         place = f"{place_text(finding.at)}: " if finding.at else ""
-        yield _annotation(level, title, f"{place}{finding.sentence}")
-    if findings[most:]:
-        yield _annotation(
-            level, "evenhand", f"{len(findings) - most:,} more findings like these are in the audit"
-        )
+        yield _command(level, title, f"{place}{finding.sentence}")
+    if left := len(findings) - most:
+        yield _command(level, "evenhand", f"{left:,} more findings like these are in the audit")
 
 
-def _annotation(level: str, title: str, message: Any) -> str:
-    return f"::{level} title={_escaped(printable(title), ',:')}::{_escaped(printable(message))}\n"
-
-
-def _escaped(text: str, more: str = "") -> str:
-    """Text with the characters that would end a command or one of its properties by their codes."""
-    return "".join(f"%{ord(c):02X}" if c in f"%\r\n{more}" else c for c in text)
+def _command(level: str, title: str, message: str) -> str:
+    """A command in which characters that would end it or its title stand by their codes."""
+    title, message = (printable(text).replace("%", "%25") for text in (title, message))
+    title = title.replace(",", "%2C").replace(":", "%3A")
+    return f"::{level} title={title}::{message}\n"

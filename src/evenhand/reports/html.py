@@ -8,25 +8,35 @@ only the filter of the map is missing.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from math import isnan
-from typing import Any
+from math import inf, isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..auditing import Audit, Monitor, Row, Verdict, lookup_metric, place_text
 from ..errors import MissingExtra, printable
-from ..wording import number, percent, pvalue, several
+from ..wording import number, several
 from . import narrative, svg_charts
 from .monitor_summary import MonitorSummary
 from .summary import Line, Summary
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 MOST_LINES_WITH_PANELS, MOST_PANELS, MOST_MAPPED, MOST_INCONCLUSIVE = 12, 3, 60, 12
-_MOST_DETAILS = 20
+_MOST_DETAILS, _MOST_PLACES = 20, 8
 # Lines in tables of a report; files, frames and JSON have all rows.
 _MOST_LINES = 2_000
-_PICTURES = ("draw_gaps", "draw_score", "draw_impact", "draw_share", "draw_evidence", "mark")
+
+
+class ScoreTable(NamedTuple):
+    """Scores by group: of all metrics or, along axes, of one metric at some places."""
+
+    title: str
+    columns: list[tuple[Any, str]]
+    rows: list[tuple[str, int, list[Row | None]]]
 
 
 def as_page(
@@ -40,15 +50,14 @@ def as_page(
         title=title or summary.title,
         summary=summary,
         lines=summary.lines[:_MOST_LINES],
-        panels=_choose_panels(summary),
-        tables=_score_tables(summary),
+        panels=_draw_panels(summary),
+        tables=list(_score_tables(summary)),
         inconclusive=_sort_inconclusive(summary),
-        impacts=_sort_impacts(summary),
+        overall={row.metric: row for row in audit.overall},
+        impacts=summary.impacts[:_MOST_LINES],
         facts=[*((word, text) for word, text in about if text), *summary.facts],
-        level=percent(audit.settings["confidence_level"]),
         has_details=len(summary.lines) <= _MOST_DETAILS,
         most_mapped=MOST_MAPPED,
-        Verdict=Verdict,
     )
 
 
@@ -58,181 +67,111 @@ def monitor_page(monitor: Monitor) -> str:
     return _render("monitor.html", title=summary.title, summary=summary)
 
 
-def _choose_panels(summary: Summary) -> list[dict[str, Any]]:
-    """The panels of the picture: gaps of the metrics in the key sentences, on one scale; none with many lines."""
-    lines = summary.lines
+def _draw_panels(summary: Summary) -> list[tuple[object, str]]:
+    """Metrics with pictures of their gaps, first those of the key sentences, on one scale; none with many lines."""
+    rows, lines = summary.audit.rows, summary.lines
     if len(lines) > MOST_LINES_WITH_PANELS:
         return []
-    keys = dict.fromkeys(
-        [row.metric for row in summary.key_rows] + [metric.key for metric in summary.metrics]
-    )
-    metrics = {metric.key: metric for metric in summary.metrics}
-    differences = {
-        row.metric
-        for row in summary.audit.rows
-        if row.gap_kind == "difference" and not isnan(row.gap)
-    }
-    chosen = [metrics[key] for key in keys if key in differences][:MOST_PANELS]
-    chosen.sort(key=summary.metrics.index)
-    rows = [
-        row
-        for line in lines
-        for row in line.rows.values()
-        if row.metric in {metric.key for metric in chosen}
-    ]
-    domain = svg_charts.choose_domain(rows, summary.key_rows)
-    panels = []
-    for metric in chosen:
-        some = [line.rows.get(metric.key) for line in lines]
+    drawn = {row.metric for row in rows if not (row.is_ratio or isnan(row.gap))}
+    keys = [row.metric for row in summary.key_rows] + [metric.key for metric in summary.metrics]
+    chosen = [key for key in dict.fromkeys(keys) if key in drawn][:MOST_PANELS]
+    shown = [row for row in rows if row.metric in chosen]
+    domain = svg_charts.choose_domain(shown, summary.key_rows)
+
+    def draw(metric: Any) -> str:
+        found = {line.name: line.rows.get(metric.key) for line in lines}
         gaps = [
-            f"{line.name} {'' if isnan(row.gap) else narrative.gap_text(row)} {row.verdict}"
-            for line, row in zip(lines, some, strict=True)
+            f"{name} {narrative.gap_points(row)} {row.verdict}"
+            for name, row in found.items()
             if row
         ]
-        title = summary.words.title(metric)
-        label = f"{title}: {summary.gap_title} in percentage points. {'; '.join(gaps)}."
-        picture = svg_charts.draw_gaps(
-            some, domain, summary.settings["margin"], label, summary.key_rows
-        )
-        panels.append({"metric": metric, "title": title, "picture": picture})
-    return panels
+        about = f"{summary.words.title(metric)}: {summary.gap_title} in percentage points"
+        label, margin = f"{about}. {'; '.join(gaps)}.", summary.settings["margin"]
+        return svg_charts.draw_gaps(list(found.values()), domain, margin, label, summary.key_rows)
+
+    return [(metric, draw(metric)) for metric in summary.metrics if metric.key in chosen]
 
 
-def _score_tables(summary: Summary) -> list[dict[str, Any]]:
-    """Scores by group: a table of groups and metrics or, along an axis, one of groups and its values per metric."""
-    axes = [axis for axis in summary.audit.axes if axis != "against"]
-    if len({str(row.at) for row in summary.audit.rows}) == 1:
-        overall = {row.metric: row for row in summary.audit.overall}
-        heads = [
-            {"metric": metric, "title": summary.words.title(metric)} for metric in summary.metrics
-        ]
-        return [
-            {
-                "title": "",
-                "heads": heads,
-                "overall": [overall.get(m.key) for m in summary.metrics],
-                "rows": [
-                    (
-                        line.name,
-                        line.first.n,
-                        [line.rows.get(metric.key) for metric in summary.metrics],
-                    )
-                    for line in summary.lines[:MOST_MAPPED]
-                ],
-            }
-        ]
-    tables = []
-    sizes: dict[Any, int] = {}
-    for row in summary.audit.rows:
-        sizes[row.by, row.group] = max(row.n, sizes.get((row.by, row.group), 0))
+def _score_tables(summary: Summary) -> Iterator[ScoreTable]:
+    """Tables of groups, and of metrics or places."""
+    groups: dict[str, dict[str, Line]] = {}
+    for line in summary.lines:
+        name = summary.names[line.first.by, line.first.group]
+        groups.setdefault(name, {})[place_text(line.first.at)] = line
+    for title, columns in _choose_columns(summary):
+        rows = []
+        for name, lines in list(groups.items())[:MOST_MAPPED]:
+            keys = [(lines.get(place), metric.key) for metric, place in columns]
+            found = [line.rows.get(key) if line else None for line, key in keys]
+            if any(found):
+                rows.append((name, max(line.first.n for line in lines.values()), found))
+        yield ScoreTable(title, columns, rows)
+
+
+def _choose_columns(summary: Summary) -> Iterator[tuple[str, list[tuple[Any, str]]]]:
+    """The metrics and places of each table: all metrics or, along axes, some places of a metric, with its title."""
+    audit = summary.audit
+    if not summary.has_places:
+        yield "", [(metric, place_text(audit.rows[0].at)) for metric in summary.metrics]
+        return
+    rank = {value: i for values in audit.axes.values() for i, value in enumerate(values)}
     for metric in summary.metrics:
-        rows = [row for row in summary.audit.rows if row.metric == metric.key]
-        order = {value: i for i, value in enumerate(summary.audit.axes[axes[0]])}
-        places = sorted(
-            {place_text(row.at): row.at for row in rows}.items(),
-            key=lambda p: order.get(p[1].get(axes[0]), -1),
-        )
-        cells = {(row.by, row.group, place_text(row.at)): row for row in rows}
-        groups = list(dict.fromkeys((line.first.by, line.first.group) for line in summary.lines))[
-            :MOST_MAPPED
-        ]
-        for some in (places[i : i + 8] for i in range(0, len(places), 8)):
-            lines = {group: [cells.get((*group, place)) for place, _ in some] for group in groups}
-            table = [
-                (summary.names[group], sizes[group], line)
-                for group, line in lines.items()
-                if any(line)
-            ]
-            heads = [{"metric": None, "title": place or "all places"} for place, _ in some]
-            tables.append(
-                {"title": summary.words.title(metric), "heads": heads, "overall": [], "rows": table}
-            )
-    return tables
+        at = {place_text(row.at): row.at for row in audit.rows if row.metric == metric.key}
+        order = sorted(at.items(), key=lambda place: [rank.get(v, -1) for v in place[1].values()])
+        columns = [(metric, place) for place, _ in order]
+        for start in range(0, len(columns), _MOST_PLACES):
+            yield summary.words.title(metric), columns[start : start + _MOST_PLACES]
 
 
 def _sort_inconclusive(summary: Summary) -> list[tuple[Line, list[Row]]]:
     """The groups that are inconclusive, those that lack fewest cases first."""
-    lines = [
-        (line, [row for row in line.rows.values() if row.verdict is Verdict.INCONCLUSIVE])
-        for line in summary.lines
-    ]
+    lines = [(line, line.with_verdict(Verdict.INCONCLUSIVE)) for line in summary.lines]
     some = [(line, rows) for line, rows in lines if rows]
-    return sorted(some, key=lambda one: min(narrative.lacking(row) or 10**15 for row in one[1]))[
-        :MOST_INCONCLUSIVE
-    ]
-
-
-def _sort_impacts(summary: Summary) -> list[Row]:
-    """The impact ratios, those that are certainly below four fifths first."""
-    rows = [row for row in summary.audit.rows if not isnan(row.impact_ratio)]
-    return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))[
-        :_MOST_LINES
-    ]
+    some.sort(key=lambda one: min(narrative.lacking(row) or inf for row in one[1]))
+    return some[:MOST_INCONCLUSIVE]
 
 
 # Templates
 
 
-def _render(template: str, **values: Any) -> str:
+def _render(template: str, **values: object) -> str:
     """A page from a template, with its policy."""
     style, script = _read_shipped("style.css"), _read_shipped("report.js")
-    policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
-    return str(
-        _environment()
-        .get_template(template)
-        .render(style=style, script=script, policy=policy, **values)
-    )
+    allowed = f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    page = _environment().get_template(template)
+    return page.render(style=style, script=script, policy=policy, **values)
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Any:
+def _environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
     except ModuleNotFoundError:
         raise MissingExtra.named("report", "writing an HTML report") from None
 
-    def show(value: Any) -> Any:
+    def show(value: object) -> object:
         """Text from data, before it is escaped, without characters that nobody could see."""
-        return (
-            printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-        )
-
-    def as_markup(draw: Callable[..., str]) -> Callable[..., Any]:
-        return lambda *given: Markup(draw(*given))
+        if isinstance(value, str) and not hasattr(value, "__html__"):
+            return printable(value)
+        return value
 
     environment = Environment(
         loader=PackageLoader("evenhand.reports"),
-        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=show,
     )
-    environment.globals |= {name: as_markup(getattr(svg_charts, name)) for name in _PICTURES}
     environment.globals |= {
-        "shapes": Markup(svg_charts.SHAPES),
-        "code": svg_charts.code,
-        "describe": narrative.describe_row,
-        "driver": narrative.driver_text,
-        "harms": narrative.harms,
-        "impact": narrative.impact_text,
-        "gap_interval": narrative.gap_interval,
-        "interval": narrative.interval_text,
-        "is_nan": isnan,
-        "is_rate": narrative.is_rate,
-        "lacking": narrative.lacking,
+        "Verdict": Verdict,
+        "isnan": isnan,
         "lookup_metric": lookup_metric,
+        "narrative": narrative,
         "number": lambda value: "–" if isnan(value) else number(value),
-        "points": narrative.points,
-        "pvalue": lambda p, alpha: "" if isnan(p) else pvalue(p, alpha).removeprefix("= "),
-        "score": narrative.score_text,
         "several": several,
-        "lower_first": narrative.lower_first,
+        "svg": svg_charts,
     }
     return environment
 

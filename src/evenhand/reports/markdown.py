@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from html import escape
-from math import isnan
 
-from ..auditing import Audit
+from ..auditing import Audit, Row
 from ..errors import printable
-from ..wording import number, percent, pvalue
-from .narrative import gap_interval, interval_text
+from ..wording import number
+from .narrative import gap_interval, gap_text, interval_text, pvalue_text
 from .summary import Summary
 
 # Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
@@ -24,68 +23,42 @@ _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
-    level = percent(audit.settings["confidence_level"])
-    compared = f"Each group against {summary.compared_with}; {summary.independence}"
-    about = ". ".join([compared, summary.tests, summary.verdict_line])
-    parts = [f"# {_escape(summary.title)}", _escape(f"{about}.")]
-    parts += [_escape(summary.protection)] if summary.protection else []
+    about = f"{summary.opening}. {summary.tests}. {summary.verdict_line}."
+    parts = [f"# {_escape(summary.title)}", _escape(about), _escape(summary.protection)]
     for name, rows in summary.key_groups.items():
-        sentences = (
-            " ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows
-        )
-        items = (
-            f"- {row.verdict.sign} {_escape(text)}"
-            for row, text in zip(rows, sentences, strict=True)
-        )
-        parts.append("\n".join([f"**{_escape(name)}**", "", *items]))
+        texts = [f"{row.verdict.sign} {summary.sentence_with_harm(row)}" for row in rows]
+        parts.append(_list(f"**{_escape(name)}**", texts))
     parts.append("## Scores")
-    parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in summary.overall]
-    head = [
-        "group",
-        "metric",
-        "n",
-        "score",
-        f"{level} CI",
-        "reference",
-        "gap",
-        f"{level} CI",
-        "p",
-        "verdict",
+    overall = summary.overall.items()
+    parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
+    ci = f"{summary.level} CI"
+    lines = [
+        _row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]),
+        "|---|---|---:|---:|---|---:|---:|---|---:|---|",
+        *(
+            _row(_cells(row, line.name, summary))
+            for line in summary.lines
+            for row in line.rows.values()
+        ),
     ]
-    lines = [_row(head), "|---|---|---:|---:|---|---:|---:|---|---:|---|"]
-    for line in summary.lines:
-        for row in line.rows.values():
-            p = (
-                ""
-                if isnan(row.p_adjusted)
-                else pvalue(row.p_adjusted, audit.settings["alpha"]).removeprefix("= ")
-            )
-            verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
-            gap = f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
-            scores = [
-                number(row.score),
-                interval_text(row.low, row.high),
-                number(row.reference_score),
-            ]
-            gaps = ["" if isnan(row.gap) else gap, gap_interval(row)]
-            lines.append(
-                _row([line.name, row.metric, f"{row.support:,}", *scores, *gaps, p, verdict])
-            )
     parts.append("\n".join(lines))
-    findings = [f"- {_escape(sentence)}" for sentence in summary.findings()]
-    if findings:
-        parts.append("\n".join(["## Findings", "", *findings]))
-    parts.append(
-        "\n".join(
-            [
-                "## Methods",
-                "",
-                *(f"- {_escape(word)}: {_escape(text)}" for word, text in summary.facts),
-            ]
-        )
-    )
-    cautions = ". ".join(summary.cautions)
-    return "\n\n".join([*parts, *([_escape(f"{cautions}.")] if cautions else [])]) + "\n"
+    if audit.findings:
+        parts.append(_list("## Findings", [f"{finding}." for finding in audit.findings]))
+    parts.append(_list("## Methods", [f"{word}: {text}" for word, text in summary.facts]))
+    parts.append(_escape(summary.caution))
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _list(head: str, items: Iterable[str]) -> str:
+    return "\n".join([head, "", *(f"- {_escape(item)}" for item in items)])
+
+
+def _cells(row: Row, name: str, summary: Summary) -> list[str]:
+    interval = interval_text(row.low, row.high)
+    gap = [gap_text(row), gap_interval(row), pvalue_text(row, summary.settings)]
+    verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
+    scores = [number(row.score), interval, number(row.reference_score)]
+    return [name, row.metric, f"{row.support:,}", *scores, *gap, verdict]
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -102,7 +75,5 @@ def _escape(text: str) -> str:
     &lt;b&gt; @&#8203;ada \#&#8203;7 www\.example.org
     """
     shown = escape(_NOTICED.sub("\u200b", printable(text)), quote=False)
-    shown = "".join(
-        "\\" + character if character in "\\`*_[]|#~$" else character for character in shown
-    )
+    shown = re.sub(r"[\\`*_\[\]|#~$]", r"\\\g<0>", shown)
     return _ADDRESSES.sub(r"\\", shown).replace("\u200b", "&#8203;")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ..auditing import Monitor, MonitorRow, lookup_metric, told_apart
 from ..errors import printable
 from ..text_layout import text_table, wrapped
 from ..wording import join_and, number, percent, several
+from .narrative import first_names, join_references
 from .svg_charts import draw_evidence
 
 MOST_ROWS, MOST_DRAWN, MOST_NAMED = 12, 24, 6
@@ -35,6 +35,10 @@ class MonitorSummary:
         """The name of each column and group."""
         return told_apart(self.rows)
 
+    def name_row(self, row: MonitorRow) -> str:
+        """The group of a row."""
+        return self.names[row.by, row.group]
+
     @property
     def title(self) -> str:
         """How many batches and alarms there are."""
@@ -44,16 +48,9 @@ class MonitorSummary:
     @property
     def opening(self) -> str:
         """What groups are compared with, and what is taken to be independent."""
-        references = {
-            row.by: "the rest" if row.reference == "rest" else row.reference for row in self.rows
-        }
-        texts = dict.fromkeys(references.values())
-        each = (
-            next(iter(texts))
-            if len(texts) == 1
-            else ", ".join(f"{text} ({by})" for by, text in references.items())
-        )
-        compared = f"Each group against {each}; " if references else ""
+        rest = {"rest": "the rest"}
+        references = {row.by: rest.get(row.reference, row.reference) for row in self.rows}
+        compared = f"Each group against {join_references(references)}; " if references else ""
         cluster = self.monitor.cluster
         if cluster is None:
             return f"{compared}assumes that each case is new and independent of others."
@@ -64,7 +61,7 @@ class MonitorSummary:
     def alarms(self) -> list[str]:
         """The alarms, in the order in which they were raised."""
         return [
-            f"{row.alarm}: {self.names[row.by, row.group]}, {lookup_metric(row.metric).name} {number(row.score)} "
+            f"{row.alarm}: {self.name_row(row)}, {lookup_metric(row.metric).name} {number(row.score)} "
             f"against {number(row.versus)} over all batches; evidence {format_evidence(row.joint)}."
             for row in self.monitor.alarms
         ]
@@ -78,60 +75,46 @@ class MonitorSummary:
         """A row of the table."""
         low = "0" if row.odds_low is None else number(row.odds_low)
         high = "∞" if row.odds_high is None else number(row.odds_high)
-        scores = [number(row.score), number(row.versus)]
-        name = self.names[row.by, row.group]
-        return [
-            name,
-            row.metric,
-            f"{row.cases:,}",
-            *scores,
-            f"[{low}, {high}]",
-            format_evidence(row.joint),
-            row.alarm or "-",
-        ]
+        scores = [f"{row.cases:,}", number(row.score), number(row.versus), f"[{low}, {high}]"]
+        evidence = [format_evidence(row.joint), row.alarm or "-"]
+        return [self.name_row(row), row.metric, *scores, *evidence]
 
     def evidence(self) -> Iterator[tuple[str, str]]:
         """The names and pictures of the rows with the most evidence."""
-        order = {name: i for i, name in enumerate(self.monitor.batches)}
+        batches, alpha = self.monitor.batches, self.monitor.settings["alpha"]
+        after = several(len(batches), "batch", "batches")
         for row in self.rows[:MOST_DRAWN]:
-            name = f"{self.names[row.by, row.group]}, {row.metric}"
-            alarm = None if row.alarm is None else order[row.alarm]
-            label = f"{name}: evidence {format_evidence(row.joint)} after {several(len(order), 'batch', 'batches')}"
-            yield (
-                name,
-                draw_evidence(
-                    self.monitor.path(row), 1 / self.monitor.settings["alpha"], alarm, label
-                ),
-            )
+            name = f"{self.name_row(row)}, {row.metric}"
+            alarm = None if row.alarm is None else batches.index(row.alarm)
+            label = f"{name}: evidence {format_evidence(row.joint)} after {after}"
+            yield name, draw_evidence(self.monitor.path(row), 1 / alpha, alarm, label)
 
     @property
     def notes(self) -> list[str]:
         """What an alarm means, and what was left out."""
-        alpha, batches = self.monitor.settings["alpha"], self.monitor.history.values()
+        alpha, cluster = self.monitor.settings["alpha"], self.monitor.cluster
         notes = [
             f"An alarm is raised once the evidence of all groups and metrics together reaches {1 / alpha:g} and stays. "
             f"If no rates differ, at most {percent(alpha)} of monitors ever raise one, however often one looks.",
             f"If an odds ratio is the same in all batches, its {percent(1 - alpha)} interval holds at every look.",
         ]
-        undefined = [row for row in self.rows if row.undefined]
+        undefined = [
+            f"{self.name_row(row)} {row.metric} ({row.undefined:,})"
+            for row in self.rows
+            if row.undefined
+        ]
         if undefined:
-            named = [
-                f"{self.names[row.by, row.group]} {row.metric} ({row.undefined:,})"
-                for row in undefined[:MOST_NAMED]
-            ]
-            more = [f"{len(undefined) - MOST_NAMED:,} more"] if len(undefined) > MOST_NAMED else []
-            notes.append(f"Batches without a score: {join_and([*named, *more])}.")
+            listed = join_and(first_names(undefined, MOST_NAMED))
+            notes.append(f"Batches without a score: {listed}.")
         left_out = {
-            "without a label, prediction or cluster": sum(batch.lacking for batch in batches),
-            "without a known group in some column": sum(batch.unknown for batch in batches),
-            f"beside another of the same {self.monitor.cluster} in a batch": sum(
-                batch.repeated for batch in batches
-            ),
-            f"of a {self.monitor.cluster} in an earlier batch": sum(
-                batch.before for batch in batches
-            ),
+            "lacking": "without a label, prediction or cluster",
+            "unknown": "without a known group in some column",
+            "repeated": f"beside another of the same {cluster} in a batch",
+            "before": f"of a {cluster} in an earlier batch",
         }
-        notes += [f"Left out: {several(n, 'case')} {what}." for what, n in left_out.items() if n]
+        for reason, what in left_out.items():
+            if n := sum(getattr(batch, reason) for batch in self.monitor.history.values()):
+                notes.append(f"Left out: {several(n, 'case')} {what}.")
         return [*notes, *self._name_twins()]
 
     def _name_twins(self) -> Iterator[str]:
@@ -142,16 +125,15 @@ class MonitorSummary:
                 names.setdefault(repr(batch.counts), []).append(name)
         for same in names.values():
             if len(same) > 1:
-                more = [f"{len(same) - MOST_NAMED:,} more"] if len(same) > MOST_NAMED else []
-                listed = join_and([*same[:MOST_NAMED], *more])
+                listed = join_and(first_names(same, MOST_NAMED))
                 yield f"{listed} have the same counts; if they are the same cases, add them once."
 
     @property
     def batches(self) -> list[tuple[str, int, str]]:
         """The batches with their cases and alarms."""
-        raised: dict[Any, list[str]] = {}
+        raised: dict[str | None, list[str]] = {}
         for row in self.monitor.alarms:
-            raised.setdefault(row.alarm, []).append(f"{self.names[row.by, row.group]} {row.metric}")
+            raised.setdefault(row.alarm, []).append(f"{self.name_row(row)} {row.metric}")
         return [
             (name, batch.cases, ", ".join(raised.get(name, ["-"])))
             for name, batch in self.monitor.history.items()
@@ -164,10 +146,10 @@ class MonitorSummary:
         return [(name, _describe(value)) for name, value in pairs.items()]
 
 
-def _describe(value: Any) -> str:
+def _describe(value: object) -> str:
     """A setting as text."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_describe(part)}" for name, part in value.items()) or "none"
+        value = [f"{name}: {_describe(part)}" for name, part in value.items()]
     return (", ".join(map(str, value)) or "none") if isinstance(value, list | tuple) else str(value)
 
 
@@ -181,21 +163,17 @@ def monitor_text(
 ) -> str:
     """The monitor for a terminal: alarms, a table of at most ``most`` rows, and notes."""
     summary = MonitorSummary(monitor)
-    parts = [summary.title, summary.opening, *(f"- {alarm}" for alarm in summary.alarms)]
-    lines = [line for part in parts for line in wrapped(printable(part), _WIDTH)]
-    rows = summary.rows if most is None else summary.rows[:most]
+    rows = summary.rows[:most]
+    head = [summary.title, summary.opening, *(f"- {alarm}" for alarm in summary.alarms)]
+    lines = _wrap(head)
     if rows:
-        cells = ([printable(cell) for cell in summary.cells(row)] for row in rows)
-        lines += [
-            "",
-            *text_table(summary.head, cells, right=(2, 3, 4, 6), width=_WIDTH).splitlines(),
-            "",
-        ]
-    if len(rows) < len(summary.rows):
+        cells = (list(map(printable, summary.cells(row))) for row in rows)
+        lines += ["", text_table(summary.head, cells, right=(2, 3, 4, 6), width=_WIDTH), ""]
+    if left := len(summary.rows) - len(rows):
         hint = " (--all)" if is_command else ""
-        lines.append(
-            f"… and {several(len(summary.rows) - len(rows), 'more row')} without more evidence{hint}"
-        )
-    return "\n".join(
-        [*lines, *(line for note in summary.notes for line in wrapped(printable(note), _WIDTH))]
-    )
+        lines.append(f"… and {several(left, 'more row')} without more evidence{hint}")
+    return "\n".join([*lines, *_wrap(summary.notes)])
+
+
+def _wrap(texts: list[str]) -> list[str]:
+    return [line for text in texts for line in wrapped(printable(text), _WIDTH)]

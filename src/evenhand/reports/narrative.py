@@ -8,27 +8,36 @@ says more than its row.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import floor, isnan
-from typing import Any
 
 import numpy as np
 
-from ..auditing import ReferenceKind, Row, Verdict, lookup_metric, margin_of
+from ..auditing import Finding, ReferenceKind, Row, Verdict, lookup_metric, margin_of
 from ..metrics import Metric
-from ..wording import join_and, legible, number, percent, pvalue, rounded_down, rounded_up, several
-from .words import Words, counted_property, harmful_direction
+from ..wording import legible, number, percent, pvalue, rounded_down, rounded_up, several
+from .words import Settings, Words, counted_property, harmful_direction
 
-Settings = Mapping[str, Any]
-NameRow = Callable[[Row], str]
 ERROR_RATES = ("tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 SELECTION_RATES = ("ppr", "pnr")
 MOST_SENTENCES, MOST_SELECTION_RATES = 5, 2
-_MOST_NESTED, _MOST_NAMED = 3, 4
 # Bounds below this say nothing of the size, and gaps below this are equal but for rounding.
 _SLIGHT, _ROUNDING, _DIGITS = 1e-3, 1e-9, 12
+_PROPER = ("Matthews", "Cohen", "Jaccard", "Fowlkes", "Brier")
+_REFERENCES = {
+    ReferenceKind.REST.value: "the rest",
+    ReferenceKind.ALL.value: "all cases",
+    ReferenceKind.MATRIX.value: "the given matrix",
+}
+_COMPARED = {
+    Verdict.HIGHER: "higher than",
+    Verdict.LOWER: "lower than",
+    Verdict.EQUIVALENT: "equivalent to",
+    Verdict.UNLIKE: "not distributed like",
+    Verdict.INCONCLUSIVE: "not distinguishable from",
+    Verdict.NOT_TESTED: "not tested against",
+}
 
 
 # Parts of a sentence
@@ -36,78 +45,81 @@ _SLIGHT, _ROUNDING, _DIGITS = 1e-3, 1e-9, 12
 
 def lower_first(name: str) -> str:
     """The name of a metric inside a sentence; those that begin with an abbreviation or a name keep their capital."""
-    is_proper = not name[1:2].islower() or name.startswith(
-        ("Matthews", "Cohen", "Jaccard", "Fowlkes", "Brier")
-    )
+    is_proper = not name[1:2].islower() or name.startswith(_PROPER)
     return name if is_proper else name[0].lower() + name[1:]
 
 
 def reference_text(row: Row) -> str:
     """What a row is compared with."""
-    kinds = {
-        ReferenceKind.REST: "the rest",
-        ReferenceKind.ALL: "all cases",
-        ReferenceKind.MATRIX: "the given matrix",
-    }
-    return next(
-        (text for kind, text in kinds.items() if row.reference_kind == kind), legible(row.reference)
-    )
+    return _REFERENCES.get(row.reference_kind) or legible(row.reference)
+
+
+def join_references(references: Mapping[str, str]) -> str:
+    """What is compared with, once if it is the same for all columns."""
+    if len(set(references.values())) == 1:
+        return next(iter(references.values()))
+    return ", ".join(f"{text} ({by})" for by, text in references.items())
 
 
 def is_rate(row: Row) -> bool:
     """Whether the score of a row is a share of cases, which can be said in percent."""
-    metric = lookup_metric(row.metric)
     is_apart = row.is_pooled or row.is_change or row.verdict is Verdict.UNLIKE
-    return (
-        isinstance(metric, Metric)
-        and not metric.comparisons
-        and counted_property(metric) is not None
-        and not is_apart
-    )
+    return bool(counted_property(lookup_metric(row.metric))) and not is_apart
+
+
+def is_gap_metric(row: Row) -> bool:
+    """Whether the score is itself a gap, such as that of the true positive rates."""
+    metric = lookup_metric(row.metric)
+    return isinstance(metric, Metric) and bool(metric.comparisons)
 
 
 def percents(*rates: float) -> list[str]:
     """Rates in percent, with the digits that tell them apart and from none and all."""
-    distinct = {round(rate, _DIGITS) for rate in rates}
+    ends = (*rates, 0.0, 1.0)
+    distinct = {round(rate, _DIGITS) for rate in ends}
     for digits in range(_DIGITS - 1):
-        texts = [f"{100 * rate:.{digits}f}" for rate in rates]
-        is_apart = len(set(texts)) == len(distinct)
-        extremes = sum(float(text) in (0, 100) for text in texts)
-        if is_apart and extremes == sum(round(rate, _DIGITS) in (0, 1) for rate in rates):
+        texts = [f"{100 * rate:.{digits}f}%" for rate in ends]
+        if len(set(texts)) == len(distinct):
             break
-    return [f"{text}%" for text in texts]
+    return texts[: len(rates)]
 
 
 def points(value: float) -> str:
     """A difference of rates in percentage points, with its sign."""
-    text = f"{100 * value:+.0f}" if abs(value) >= 0.00995 else f"{100 * value:+.1f}"
+    text = f"{100 * value:+.{0 if abs(value) >= 0.00995 else 1}f}"
     return text.replace("-", "−") if float(text) else "0"
 
 
+def gap_points(row: Row) -> str:
+    """A gap in a picture: a difference in points, or a factor; "" without a gap."""
+    return gap_text(row) if row.is_ratio or isnan(row.gap) else points(row.gap)
+
+
 def gap_text(row: Row) -> str:
-    """A gap in a picture: a difference in points, or a factor."""
-    return f"×{number(row.gap)}" if row.is_ratio else points(row.gap)
+    """A gap in a table: a difference with its sign, or a factor; "" without a gap."""
+    text = f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
+    return "" if isnan(row.gap) else text
 
 
-def _bound_text(bound: float) -> str:
-    """A bound in percentage points, rounded down."""
-    return (
-        f"{floor(100 * bound + _ROUNDING):d}" if bound >= 0.01 else f"{floor(1000 * bound) / 10:g}"
-    )
+def pvalue_text(row: Row, settings: Settings) -> str:
+    """An adjusted p-value in a table, on its side of alpha; "" if nothing was tested."""
+    p = row.p_adjusted
+    return "" if isnan(p) else pvalue(p, settings["alpha"]).removeprefix("= ")
 
 
 def size_text(row: Row) -> str:
     """How large a difference is at least, such as "at least 22 points more"."""
     higher, lower = ("more", "less") if is_rate(row) else ("higher", "lower")
-    direction = {Verdict.HIGHER: higher, Verdict.LOWER: lower}.get(row.verdict, "different")
-    if isnan(row.at_least) or row.smallest_gap < _SLIGHT:
-        return f"{direction}, size unclear" if row.is_change else "size unclear"
+    way = {Verdict.HIGHER: higher, Verdict.LOWER: lower}.get(row.verdict, "different")
+    bound = row.at_least
+    if isnan(bound) or row.smallest_gap < _SLIGHT:
+        return f"{way}, size unclear" if row.is_change else "size unclear"
     if row.is_ratio:
-        return f"at least a factor of {rounded_down(row.at_least)} {direction}"
-    if is_rate(row):
-        bound = _bound_text(row.at_least)
-        return f"at least {bound} point{'s' if bound != '1' else ''} {direction}"
-    return f"at least {rounded_down(row.at_least)} {direction}"
+        return f"at least a factor of {rounded_down(bound)} {way}"
+    if not is_rate(row):
+        return f"at least {rounded_down(bound)} {way}"
+    size = floor(100 * bound + _ROUNDING) if bound >= 0.01 else floor(1000 * bound) / 10
+    return f"at least {size:g} point{'s' if size != 1 else ''} {way}"
 
 
 def score_text(row: Row) -> str:
@@ -115,6 +127,27 @@ def score_text(row: Row) -> str:
     if not isnan(row.score):
         return f"{row.score:+.3f}" if row.is_change else number(row.score)
     return "undefined" if row.reason else interval_text(row.low, row.high) or "not shown"
+
+
+def interval_text(low: float, high: float, none: float = 0.0) -> str:
+    """An interval such as "[0.241, 0.286]"; an end that does not exist is infinite, and "" if neither exists.
+
+    Ends have the digits that show on which side of ``none`` they are.
+    """
+    if isnan(low) and isnan(high):
+        return ""
+    first = "-∞" if isnan(low) else number(low, none)
+    return f"[{first}, {'∞' if isnan(high) else number(high, none)}]"
+
+
+def gap_interval(row: Row) -> str:
+    """The interval of a gap, beside 0 or, of ratios, 1."""
+    return interval_text(row.gap_low, row.gap_high, float(row.is_ratio))
+
+
+def driver_mark(row: Row) -> str:
+    """The mark of a difference that one group of the reference decides."""
+    return "*" if row.driver is not None and row.differs else ""
 
 
 def driver_text(row: Row) -> str:
@@ -126,20 +159,17 @@ def driver_text(row: Row) -> str:
 
 def tipping_text(row: Row, words: Words) -> str:
     """How few cases of unknown group could change a verdict; "" if that is not known."""
-    is_known = (
-        row.unknown_n > 0
-        and row.method == "fisher"
-        and row.verdict in (Verdict.HIGHER, Verdict.LOWER)
-    )
-    if not is_known or not isnan(row.n_effective) or row.is_change or row.is_pooled:
+    is_exact = row.method == "fisher" and isnan(row.n_effective)
+    is_known = is_exact and row.differs and not row.is_change and not row.is_pooled
+    if not (row.unknown_n > 0 and is_known):
         return ""
+    column = "group" if " & " in row.by else row.by
     whole = words.whole(lookup_metric(row.metric))
-    unknown = (
-        f"The {'group' if ' & ' in row.by else row.by} of {row.unknown_n:,.0f} {whole} is unknown"
-    )
+    unknown = f"The {column} of {row.unknown_n:,.0f} {whole} is unknown"
     if isnan(row.tipping_point):
         return f"{unknown}; no assignment of them alone would change this verdict"
-    return f"{unknown}; learning it for about {row.tipping_point:,.0f} of them could change this verdict"
+    few = f"{row.tipping_point:,.0f}"
+    return f"{unknown}; learning it for about {few} of them could change this verdict"
 
 
 def lacking(row: Row) -> int:
@@ -151,18 +181,22 @@ def lacking(row: Row) -> int:
     metric, cells = lookup_metric(row.metric), row.reference_cells
     if not is_needed or not isinstance(metric, Metric):
         return 0
-    reference_support = (
-        row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
-    )
-    return int(row.required_n - row.support) if reference_support >= 2 * row.required_n else 0
+    support = row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
+    return int(row.required_n - row.support) if support >= 2 * row.required_n else 0
 
 
 def harms(row: Row, settings: Settings) -> bool:
     """Whether a difference is to the disadvantage of the group."""
-    return (
-        row.differs
-        and harmful_direction(lookup_metric(row.metric), settings["favourable"]) == row.verdict
-    )
+    harmful = harmful_direction(lookup_metric(row.metric), settings["favourable"])
+    return row.differs and harmful == row.verdict
+
+
+def impact_text(row: Row) -> str:
+    """An impact ratio beside 0.80, and what is certain of it."""
+    ratio, most = number(row.impact_ratio), rounded_up(row.impact_at_most, 0.8)
+    if row.is_below_four_fifths:
+        return f"{ratio} (at most {most}), below 0.80"
+    return f"{ratio} observed, but could be as high as {most}"
 
 
 # Sentences
@@ -171,34 +205,42 @@ def harms(row: Row, settings: Settings) -> bool:
 def key_sentence(row: Row, words: Words) -> str:
     """What differs and by how much at least, for readers who are not statisticians; without the group's name."""
     metric, reference, size = lookup_metric(row.metric), reference_text(row), size_text(row)
+    score, reference_score = number(row.score), number(row.reference_score)
     if row.is_change:
         return f"{metric.name} {_describe_change(row)}; the gap moved {size}."
     if row.is_pooled:
-        return f"{metric.name}, within strata: odds {number(row.gap)} times those of {reference}; {size}."
+        odds = f"odds {number(row.gap)} times those of"
+        compared = f"{_COMPARED[row.verdict]} in" if isnan(row.gap) else odds
+        return f"{metric.name}, within strata: {compared} {reference}; {size}."
     if row.verdict is Verdict.UNLIKE:
-        return f"{metric.name} {number(row.score)}: not distributed as in {reference} ({number(row.reference_score)})."
-    if isinstance(metric, Metric) and metric.comparisons:
-        return f"{metric.name} {number(row.score)} ({metric.null_value(0.0):g} is no gap); {size}."
+        return f"{metric.name} {score}: not distributed as in {reference} ({reference_score})."
+    if is_gap_metric(row):
+        return f"{metric.name} {score} ({metric.null_value(0.0):g} is no gap); {size}."
     if not is_rate(row):
-        scores = f"{number(row.score)}, against {number(row.reference_score)} in {reference}"
-        return f"{metric.name} {scores}; {size}."
-    part, counted = words.denominator(metric), words.counted(metric) or ""
+        return f"{metric.name} {score}, against {reference_score} in {reference}; {size}."
+    part, counted = words.denominator(metric), words.counted(metric)
     if row.support == 1:
         part, counted = part.removesuffix("s"), re.sub("^were ", "was ", counted)
     whole = f"the {row.support:,} {part}" if part else words.count(row.support)
-    preposition = "for" if row.reference_kind == ReferenceKind.GROUP else "in" if part else "of"
+    place = "for" if row.reference_kind == ReferenceKind.GROUP else "in" if part else "of"
     rate, reference_rate = percents(row.score, row.reference_score)
-    compared = f"against {reference_rate} {preposition} {reference}"
-    return f"{rate} of {whole} {counted}, {compared}; {size}."
+    return f"{rate} of {whole} {counted}, against {reference_rate} {place} {reference}; {size}."
+
+
+def harm_sentence(row: Row, settings: Settings) -> str:
+    """That a difference is to the disadvantage of the group; "" if that is not known."""
+    if not harms(row, settings):
+        return ""
+    before = f"Worse than before, relative to {reference_text(row)}."
+    return before if row.is_change else "Worse for this group."
 
 
 def _describe_change(row: Row) -> str:
     """How the scores of a group and of its reference changed from one model to another."""
-    before, after = number(row.before), number(row.before + row.score)
-    reference = (
-        f"{number(row.reference_before)} to {number(row.reference_before + row.reference_score)}"
-    )
-    return f"changed from {before} to {after}, and in {reference_text(row)} from {reference}"
+    before, change = row.reference_before, row.reference_score
+    reference = f"{reference_text(row)} from {number(before)} to {number(before + change)}"
+    after = number(row.before + row.score)
+    return f"changed from {number(row.before)} to {after}, and in {reference}"
 
 
 def describe_row(row: Row, settings: Settings) -> str:
@@ -220,53 +262,24 @@ def describe_row(row: Row, settings: Settings) -> str:
         score = f"{name} {_describe_change(row)}"
     if row.verdict is Verdict.REFERENCE:
         return f"{score}, the reference"
-    compared = {
-        Verdict.HIGHER: "higher than",
-        Verdict.LOWER: "lower than",
-        Verdict.EQUIVALENT: "equivalent to",
-        Verdict.UNLIKE: "not distributed like",
-        Verdict.NOT_TESTED: "not tested against",
-    }.get(row.verdict, "not distinguishable from")
     if not row.is_change:
-        reference = "" if isnan(row.reference_score) else f"{number(row.reference_score)} in "
-        score += f", {compared} {reference}{reference_text(row)}"
-    parts = [score, *_describe_gap(row, settings)]
-    if row.differs:
-        parts.append(size_text(row))
-    text = "; ".join(part for part in parts if part)
-    return ". ".join(filter(None, [text, driver_text(row), tipping_text(row, Words.of(settings))]))
+        known = "" if isnan(row.reference_score) else f"{number(row.reference_score)} in "
+        score += f", {_COMPARED[row.verdict]} {known}{reference_text(row)}"
+    parts = [score, ", ".join(_describe_gap(row, settings)), size_text(row) if row.differs else ""]
+    said = "; ".join(filter(None, parts)), driver_text(row), tipping_text(row, Words.of(settings))
+    return ". ".join(filter(None, said))
 
 
 def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     """The gap with its interval and p-value."""
-    numbers = []
-    is_gap = isinstance(lookup_metric(row.metric), Metric) and bool(
-        lookup_metric(row.metric).comparisons
-    )
-    if not isnan(row.gap) and not is_gap:
-        value = number(row.gap) if row.is_ratio else f"{row.gap:+.3f}"
-        numbers.append(f"{'change of the gap' if row.is_change else row.gap_kind} {value}")
+    if not isnan(row.gap) and not is_gap_metric(row):
+        kind = "change of the gap" if row.is_change else row.gap_kind
+        yield f"{kind} {gap_text(row).removeprefix('×')}"
     if interval := gap_interval(row):
-        numbers.append(f"{percent(settings['confidence_level'])} CI {interval}")
+        yield f"{percent(settings['confidence_level'])} CI {interval}"
     if not isnan(row.p_adjusted):
         adjusted = "" if settings["adjust"] == "none" else "adjusted "
-        numbers.append(f"{adjusted}p {pvalue(row.p_adjusted, settings['alpha'])}")
-    yield ", ".join(numbers)
-
-
-def interval_text(low: float, high: float, none: float = 0.0) -> str:
-    """An interval such as "[0.241, 0.286]"; an end that does not exist is infinite, and "" if neither exists.
-
-    Ends have the digits that show on which side of ``none`` they are.
-    """
-    if isnan(low) and isnan(high):
-        return ""
-    return f"[{'-∞' if isnan(low) else number(low, none)}, {'∞' if isnan(high) else number(high, none)}]"
-
-
-def gap_interval(row: Row) -> str:
-    """The interval of a gap, beside 0 or, of ratios, 1."""
-    return interval_text(row.gap_low, row.gap_high, float(row.is_ratio))
+        yield f"{adjusted}p {pvalue(row.p_adjusted, settings['alpha'])}"
 
 
 def _undefined_odds(row: Row) -> str:
@@ -277,7 +290,36 @@ def _undefined_odds(row: Row) -> str:
     return f" (probability {f'{percentage:.3g}' if percentage >= 0.01 else '< 0.01'}%)"
 
 
+def collecting_text(rows: Iterable[Row], name: Callable[[Row], str], words: Words) -> str:
+    """How many more cases would settle what is inconclusive, for the groups that lack fewest; "" if not known."""
+    few = [row for row in rows if row.verdict is Verdict.INCONCLUSIVE]
+    if any(not isnan(row.correlation) for row in few):
+        return "collect cases of new clusters; more cases of the same clusters add little"
+    row = min(filter(lacking, few), key=lacking, default=None)
+    if row is None:
+        return ""
+    more = f"{lacking(row):,} more {words.whole(lookup_metric(row.metric))}"
+    return f"{name(row)} {row.metric}, {more}"
+
+
+def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settings) -> str:
+    """The sentence of a finding about rows of one group."""
+    row, words = rows[0], Words.of(settings)
+    if kind == "four-fifths":
+        highest = f"{legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
+        return f"{name}: impact ratio {impact_text(row)}; the highest rate is that of {highest}"
+    if kind == "too-few":
+        counts = [" and ".join(f"{n:,}" for n in one.denominators) for one in rows]
+        scores = [f"{one.metric} ({count})" for one, count in zip(rows, counts, strict=True)]
+        steps = collecting_text(rows, lambda _: name, words)
+        power = f". For 80% power at a gap of {settings['margin']:g}: {steps}" if steps else ""
+        return f"{name}: inconclusive on {', '.join(scores)}{power}"
+    return f"{name}: {describe_row(row, settings)}"
+
+
 # The choice of key sentences
+
+Key = tuple[object, ...]
 
 
 def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
@@ -287,36 +329,42 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     prevalence none unless nothing else was requested. Bounds above the margin come before others. The first
     row of each column has a place before any column has a second, so that another column removes none.
     """
+
+    def rank(row: Row) -> tuple[bool, bool, float, float, bool]:
+        is_large = row.smallest_gap > margin_of(row, settings["margin"])
+        size = 0.0 if isnan(row.gap) else -round(abs(row.gap), 9)
+        bound = -round(row.smallest_gap, 9)
+        # Of two groups that mirror each other, the one that is worse off.
+        return not is_large, row.driver is not None, bound, size, not harms(row, settings)
+
     metrics = {row.metric for row in rows}
     eligible = metrics & {*ERROR_RATES, *SELECTION_RATES} or metrics
     differ = [row for row in rows if row.differs and row.metric in eligible]
-    claims = {(row.metric, row.verdict, place_key(row), _parts(row)) for row in differ}
-    outermost = [row for row in differ if not _is_nested(row, claims)]
-    ranked = sorted(outermost, key=lambda row: _rank(row, settings))
-    chosen: list[Row] = []
+    claims = {(*_claim(row), _parts(row)) for row in differ}
+    ranked = sorted((row for row in differ if not _is_nested(row, claims)), key=rank)
     error_rates = [row for row in ranked if row.metric in ERROR_RATES]
-    leaders = list({row.by: row for row in reversed(ranked)}.values())
-    for row in (*error_rates[:1], *sorted(leaders, key=lambda row: _rank(row, settings)), *ranked):
+    leaders: dict[str, Row] = {}
+    for row in ranked:
+        leaders.setdefault(row.by, row)
+    chosen: list[Row] = []
+    for row in dict.fromkeys((*error_rates[:1], *leaders.values(), *ranked)):
         selections = sum(other.metric in SELECTION_RATES for other in chosen)
         is_surplus = row.metric in SELECTION_RATES and selections >= MOST_SELECTION_RATES
-        if len(chosen) < MOST_SENTENCES and not is_surplus and not _is_said(row, chosen):
+        is_said = any(_says_the_same(row, other) for other in chosen)
+        if len(chosen) < MOST_SENTENCES and not is_surplus and not is_said:
             chosen.append(row)
-    chosen.sort(key=lambda row: _rank(row, settings))
-    groups = list(dict.fromkeys((place_key(row), row.by, row.group) for row in chosen))
-    return sorted(chosen, key=lambda row: groups.index((place_key(row), row.by, row.group)))
+    chosen.sort(key=rank)
+    groups = list(dict.fromkeys(map(line_key, chosen)))
+    return sorted(chosen, key=lambda row: groups.index(line_key(row)))
 
 
-def _rank(row: Row, settings: Settings) -> tuple[bool, bool, float, float, bool]:
-    is_large = row.smallest_gap > margin_of(row, settings["margin"])
-    size = 0.0 if isnan(row.gap) else abs(row.gap)
-    bound = round(row.smallest_gap, 9)
-    # Of two groups that mirror each other, the one that is worse off.
-    return not is_large, row.driver is not None, -bound, -round(size, 9), not harms(row, settings)
+def line_key(row: Row | Finding) -> Key:
+    """The place on the axes and the group of a row or of what was found in it."""
+    return str(row.at), row.by, row.group
 
 
-def place_key(row: Row) -> str:
-    """The place of a row on the axes, as a key."""
-    return str(row.at)
+def _claim(row: Row) -> Key:
+    return str(row.at), row.metric, row.verdict
 
 
 def _parts(row: Row) -> frozenset[tuple[str, str]]:
@@ -324,124 +372,41 @@ def _parts(row: Row) -> frozenset[tuple[str, str]]:
     return frozenset(zip(row.by.split(" & "), row.group.split(" & "), strict=False))
 
 
-def _is_nested(row: Row, claims: Collection[Any]) -> bool:
+def _is_nested(row: Row, claims: Collection[Key]) -> bool:
     """Whether a larger group that contains the row's group differs in the same way."""
     parts = _parts(row)
     larger = (frozenset(some) for n in range(1, len(parts)) for some in combinations(parts, n))
-    return any((row.metric, row.verdict, place_key(row), some) in claims for some in larger)
+    return any((*_claim(row), some) in claims for some in larger)
 
 
-def _is_inside(row: Row, other: Row) -> bool:
-    is_alike = (row.metric, row.verdict) == (other.metric, other.verdict)
-    return is_alike and place_key(row) == place_key(other) and _parts(other) < _parts(row)
+def nested_rows(row: Row, rows: Iterable[Row]) -> list[Row]:
+    """The groups inside a row's group that differ in the same way, the largest bound first."""
+    inside = [other for other in rows if other.differs and _claim(other) == _claim(row)]
+    inside = [other for other in inside if _parts(row) < _parts(other)]
+    return sorted(inside, key=lambda other: -other.smallest_gap)
 
 
-def nested_names(row: Row, rows: Iterable[Row], names: Mapping[Any, str]) -> str:
-    """The groups inside a row's group that differ in the same way, such as "Also: A & F, A & M."."""
-    inside = [other for other in rows if other.differs and _is_inside(other, row)]
-    inside.sort(key=lambda other: -other.smallest_gap)
-    more = [f"{len(inside) - _MOST_NESTED:,} more"] if len(inside) > _MOST_NESTED else []
-    listed = [names[other.by, other.group] for other in inside[:_MOST_NESTED]]
-    return f" Also: {', '.join([*listed, *more])}." if inside else ""
+def _says_the_same(row: Row, other: Row) -> bool:
+    """Whether a row is the rate of the other's complement, or its mirror image."""
+    is_same_size = abs(abs(row.gap) - abs(other.gap)) < _ROUNDING
+    is_complement = line_key(row) == line_key(other) and row.denominators == other.denominators
+    return (is_same_size and is_complement) or mirror_key(row) == claim_key(other)
 
 
-def _is_said(row: Row, chosen: Sequence[Row]) -> bool:
-    """Whether the chosen rows say the same: this row, the rate of its complement, or its mirror image."""
-    for other in chosen:
-        is_same_place = (other.by, place_key(other)) == (row.by, place_key(row))
-        is_same_size = abs(abs(row.gap) - abs(other.gap)) < _ROUNDING
-        is_complement = other.group == row.group and row.denominators == other.denominators
-        if is_same_place and is_same_size and is_complement:
-            return True
-        if mirror_key(row) == claim_key(other):
-            return True
-    return False
-
-
-def claim_key(row: Row) -> tuple[Any, ...]:
+def claim_key(row: Row) -> Key:
     """A row by its number of cases, to find the row that mirrors it."""
-    return place_key(row), row.by, row.metric, row.n
+    return str(row.at), row.by, row.metric, row.n
 
 
-def mirror_key(row: Row) -> tuple[Any, ...] | None:
+def mirror_key(row: Row) -> Key | None:
     """The key of the only other group of a column, whose comparison with the rest says the same; None without rest."""
     is_rest = row.reference_kind == ReferenceKind.REST
-    return (place_key(row), row.by, row.metric, row.reference_n) if is_rest else None
+    return (str(row.at), row.by, row.metric, row.reference_n) if is_rest else None
 
 
-# Lines about many rows
-
-
-def inconclusive_groups(rows: Iterable[Row], names: Mapping[Any, str]) -> str:
-    """The groups with the most inconclusive comparisons, such as "A 5 of 5, B 3"; "" if there are none."""
-    compared = [row for row in rows if row.verdict is not Verdict.REFERENCE]
-    total = Counter((row.by, row.group) for row in compared)
-    counts = Counter((row.by, row.group) for row in compared if row.verdict is Verdict.INCONCLUSIVE)
-    listed = [f"{names[key]} {n:,}" for key, n in counts.most_common(_MOST_NAMED)]
-    if listed:
-        first = counts.most_common(1)[0][0]
-        listed[0] += f" of {total[first]:,}"
-    more = [several(len(counts) - _MOST_NAMED, "more group")] if len(counts) > _MOST_NAMED else []
-    return ", ".join([*listed, *more])
-
-
-def collecting_text(rows: Iterable[Row], name: NameRow, words: Words) -> str:
-    """How many more cases would settle what is inconclusive, for the groups that lack fewest; "" if not known."""
-    few = [row for row in rows if row.verdict is Verdict.INCONCLUSIVE]
-    if any(not isnan(row.correlation) for row in few):
-        return "collect cases of new clusters; more cases of the same clusters add little"
-    lacks = [(n, row) for row in few if (n := lacking(row))]
-    if not lacks:
-        return ""
-    n, row = min(lacks, key=lambda lack: lack[0])
-    return f"{name(row)} {row.metric}, {n:,} more {words.whole(lookup_metric(row.metric))}"
-
-
-def impact_texts(rows: Iterable[Row], name: NameRow) -> list[tuple[Row, str]]:
-    """The impact ratios that were observed below four fifths, smallest bound first."""
-    below = [row for row in rows if row.impact_ratio < 0.8 and not isnan(row.impact_at_most)]
-    below.sort(key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))
-    return [(row, f"{name(row)} {impact_text(row)}") for row in below]
-
-
-def impact_text(row: Row) -> str:
-    """An impact ratio beside 0.80, and what is certain of it."""
-    ratio, most = number(row.impact_ratio), rounded_up(row.impact_at_most, 0.8)
-    if row.is_below_four_fifths:
-        return f"{ratio} (at most {most}), below 0.80"
-    return f"{ratio} observed, but could be as high as {most}"
-
-
-def driven_texts(rows: Iterable[Row], name: NameRow) -> list[str]:
-    """The verdicts that one group of the reference decides, those that would be reversed first."""
-    reverse = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
-    driven: dict[Any, list[str]] = {}
-    for row in rows:
-        if row.driver is not None and row.differs:
-            driven.setdefault((name(row), row.driver, row.verdict, row.driver_verdict), []).append(
-                row.metric
-            )
-    order = sorted(driven.items(), key=lambda item: reverse.get(item[0][2]) is not item[0][3])
-    return [
-        f"{shown} {join_and(metrics)} {verdict.sign} is {without.sign} without {legible(driver)}"
-        for (shown, driver, verdict, without), metrics in order
-    ]
-
-
-# Findings
-
-
-def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settings) -> str:
-    """The sentence of a finding about rows of one group."""
-    row, words = rows[0], Words.of(settings)
-    if kind == "four-fifths":
-        highest = f"the highest rate is that of {legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
-        return f"{name}: impact ratio {impact_text(row)}; {highest}"
-    if kind == "too-few":
-        scores = ", ".join(
-            f"{one.metric} ({' and '.join(f'{n:,}' for n in one.denominators)})" for one in rows
-        )
-        steps = collecting_text(rows, lambda _: name, words)
-        power = f". For 80% power at a gap of {settings['margin']:g}: {steps}" if steps else ""
-        return f"{name}: inconclusive on {scores}{power}"
-    return f"{name}: {describe_row(row, settings)}"
+def first_names(
+    names: Sequence[str], most: int, noun: str = "more", plural: str = "more"
+) -> list[str]:
+    """The first names, and how many more there are."""
+    n = len(names) - most
+    return [*names[:most], several(n, noun, plural)] if n > 0 else list(names)

@@ -7,7 +7,6 @@ group at a place on the axes, with one row per metric.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
@@ -24,42 +23,16 @@ from ..auditing import (
     told_apart,
 )
 from ..wording import join_and, legible, number, percent, several
-from .narrative import (
-    collecting_text,
-    driven_texts,
-    harms,
-    impact_texts,
-    inconclusive_groups,
-    key_sentence,
-    nested_names,
-    reference_text,
-    score_text,
-    select_key_rows,
-)
-from .words import Words
+from . import narrative
+from .words import Settings, Words
 
 _APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
-_ADJUSTMENTS = {
-    "holm": "Holm for discrete tests",
-    "bh": "Benjamini-Hochberg",
-    "none": "no adjustment",
-}
-_AXES = {
-    "threshold": ("threshold", "thresholds"),
-    "class": ("class", "classes"),
-    "stratum": ("stratum", "strata"),
-    "model": ("model", "models"),
-}
+_ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
+_PLURALS = {"class": "classes", "stratum": "strata"}
+_CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
+_REVERSE = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
 _IDENTIFYING = 11
-_NOTES_OF_ROWS = (
-    "differs",
-    "beyond-margin",
-    "base-rate",
-    "selection-rate",
-    "four-fifths",
-    "undefined",
-    "too-few",
-)
+_MOST_NESTED, _MOST_NAMED = 3, 4
 
 
 @dataclass(frozen=True)
@@ -74,17 +47,15 @@ class Line:
         """Any of its rows, which have the same group and place."""
         return next(iter(self.rows.values()))
 
-    @property
-    def bound(self) -> float:
-        """The largest bound of its differences."""
-        return max(row.smallest_gap if row.differs else 0.0 for row in self.rows.values())
-
-    @property
+    @cached_property
     def differing(self) -> list[Row]:
         """Its rows that differ, the largest bound first."""
-        return sorted(
-            (row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap
-        )
+        differ = [row for row in self.rows.values() if row.differs]
+        return sorted(differ, key=lambda row: -row.smallest_gap)
+
+    def with_verdict(self, verdict: Verdict) -> list[Row]:
+        """Its rows with this verdict."""
+        return [row for row in self.rows.values() if row.verdict is verdict]
 
 
 @dataclass(frozen=True)
@@ -94,9 +65,14 @@ class Summary:
     audit: Audit
 
     @property
-    def settings(self) -> Mapping[str, Any]:
+    def settings(self) -> Settings:
         """The settings of the audit."""
         return self.audit.settings
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the audit."""
+        return self.audit.rows
 
     @cached_property
     def words(self) -> Words:
@@ -106,46 +82,51 @@ class Summary:
     @cached_property
     def names(self) -> dict[tuple[str, str], str]:
         """The name of each column and group."""
-        return told_apart(self.audit.rows)
+        return told_apart(self.rows)
 
     @cached_property
     def metrics(self) -> list[Any]:
         """The metrics in the order in which they were requested."""
-        keys = dict.fromkeys(row.metric for row in self.audit.rows)
-        requested = [key for key in self.settings["metrics"] if key in keys]
-        return [lookup_metric(key) for key in dict.fromkeys([*requested, *keys])]
+        keys = {row.metric for row in self.rows}
+        order = dict.fromkeys([*self.settings["metrics"], *(row.metric for row in self.rows)])
+        return [lookup_metric(key) for key in order if key in keys]
 
     @cached_property
     def is_of_models(self) -> bool:
         """Whether models are compared."""
-        return any(row.is_change for row in self.audit.rows)
+        return any(row.is_change for row in self.rows)
+
+    @cached_property
+    def has_places(self) -> bool:
+        """Whether rows are at several places on the axes."""
+        return len({str(row.at) for row in self.rows}) > 1
 
     @cached_property
     def lines(self) -> list[Line]:
         """Groups at places, the largest certain difference first."""
-        rows: dict[Any, dict[str, Row]] = {}
-        for row in self.audit.rows:
-            rows.setdefault((str(row.at), row.by, row.group), {})[row.metric] = row
-        lines = [Line(self.name_row(next(iter(some.values()))), some) for some in rows.values()]
+        groups: dict[object, list[Row]] = {}
+        for row in self.rows:
+            groups.setdefault(narrative.line_key(row), []).append(row)
+        lines = [
+            Line(self.name_row(rows[0]), {row.metric: row for row in rows})
+            for rows in groups.values()
+        ]
         return sorted(lines, key=self._rank_line)
 
-    def _rank_line(self, line: Line) -> tuple[Any, ...]:
-        harmed = sum(harms(row, self.settings) for row in line.differing)
-        return -line.bound, -len(line.differing), -harmed, -line.first.n, line.name
+    def _rank_line(self, line: Line) -> tuple[float, int, int, int, str]:
+        bound = max((row.smallest_gap for row in line.differing), default=0.0)
+        harmed = sum(narrative.harms(row, self.settings) for row in line.differing)
+        return -bound, -len(line.differing), -harmed, -line.first.n, line.name
 
     def name_row(self, row: Row) -> str:
         """The group of a row, and its place."""
         name = self.names[row.by, row.group]
-        return f"{name}, {place_text(row.at)}" if row.at and not self._is_at_one_place else name
+        return f"{name}, {place_text(row.at)}" if row.at and self.has_places else name
 
     def label_row(self, row: Row) -> str:
         """The same in few characters, where the axes are named elsewhere: "group 1, 0.5"."""
-        values = () if self._is_at_one_place else row.at.values()
-        return ", ".join([self.names[row.by, row.group], *(f"{value}" for value in values)])
-
-    @cached_property
-    def _is_at_one_place(self) -> bool:
-        return len({str(row.at) for row in self.audit.rows}) == 1
+        values = row.at.values() if self.has_places else ()
+        return ", ".join([self.names[row.by, row.group], *map(str, values)])
 
     # What was compared, and how
 
@@ -158,32 +139,26 @@ class Summary:
     @property
     def columns(self) -> dict[str, int]:
         """The group columns and intersections, with their numbers of groups."""
-        groups = dict.fromkeys((row.by, row.group) for row in self.audit.rows)
+        groups = dict.fromkeys((row.by, row.group) for row in self.rows)
         return dict(Counter(by for by, _ in groups))
 
     @property
     def extent(self) -> str:
         """How many cases were audited: "7,214 defendants"."""
         about = "" if self.settings["protect"] is None else "about "
-        return f"{about}{self.words.count(self.audit.n)}"
+        return about + self.words.count(self.audit.n)
 
     @property
     def places(self) -> str:
-        """The axes with the number of their values; "" without axes."""
-        values = {
-            axis: [value for value in values if value != "pooled"]
-            for axis, values in self.audit.axes.items()
-        }
+        """The axes with the number of their values, or the models; "" without axes."""
         if self.is_of_models:
-            pairs = dict.fromkeys(
-                (row.at.get("model"), row.at.get("against")) for row in self.audit.rows
-            )
-            return join_and(
-                [f"{model} against {against}" for model, against in pairs if model is not None]
-            )
-        counts = [
-            several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES
-        ]
+            places = [row.at for row in self.rows if "model" in row.at]
+            pairs = dict.fromkeys(f"{at['model']} against {at.get('against')}" for at in places)
+            return join_and(list(pairs))
+        counts = []
+        for axis, values in self.audit.axes.items():
+            n = sum(value != "pooled" for value in values)
+            counts.append(several(n, axis, _PLURALS.get(axis, "")))
         return join_and(counts) if counts else place_text(self.audit.provenance.get("at") or {})
 
     @property
@@ -198,10 +173,9 @@ class Summary:
     @property
     def compared_with(self) -> str:
         """What groups are compared with."""
-        references = {row.by: reference_text(row) for row in self.audit.rows}
-        if len(set(references.values())) == 1:
-            return next(iter(references.values()))
-        return ", ".join(f"{text} ({by})" for by, text in references.items())
+        return narrative.join_references(
+            {row.by: narrative.reference_text(row) for row in self.rows}
+        )
 
     @property
     def independence(self) -> str:
@@ -212,49 +186,43 @@ class Summary:
         return f"assumes independent {cluster['column']} clusters ({cluster['clusters']:,})"
 
     @property
+    def opening(self) -> str:
+        """What is compared with what."""
+        return f"Each group against {self.compared_with}; {self.independence}"
+
+    @property
+    def level(self) -> str:
+        """The level of intervals, such as "95%"."""
+        return percent(self.settings["confidence_level"])
+
+    @property
     def tests(self) -> str:
         """Which tests were made, and how they are adjusted."""
-        methods = {row.method for row in self.audit.rows} - {None}
-        is_exact = [method not in _APPROXIMATE for method in methods]
-        kind = (
-            "Exact tests"
-            if all(is_exact)
-            else "Exact and approximate tests"
-            if any(is_exact)
-            else "Approximate tests"
-        )
-        adjust = str(self.settings["adjust"])
-        name = (
-            "Holm"
-            if adjust == "holm" and self.settings["protect"] is not None
-            else _ADJUSTMENTS[adjust]
-        )
-        scope = "" if adjust == "none" else " within each metric"
-        if adjust != "none" and self.settings["family"] == "audit":
-            scope = " over all rows"
-        elif "threshold" in self.audit.axes:
+        s, methods = self.settings, {row.method for row in self.rows} - {None}
+        kinds = ["exact"] if methods - _APPROXIMATE or not methods else []
+        kinds += ["approximate"] if methods & _APPROXIMATE else []
+        name, scope = _ADJUST[s["adjust"]], ""
+        if s["protect"] is not None:
+            name = name.removesuffix(" for discrete tests")
+        if s["adjust"] != "none":
+            scope = " over all rows" if s["family"] == "audit" else " within each metric"
+        if "threshold" in self.audit.axes and "all" not in scope:
             scope += " and threshold"
-        return f"{kind}, {name}{scope}, alpha {self.settings['alpha']:g}"
+        return f"{join_and(kinds).capitalize()} tests, {name}{scope}, alpha {s['alpha']:g}"
 
     @property
     def margin(self) -> str:
         """The gaps that do not matter."""
-        return margins_text(self.audit.rows, self.settings["margin"])
+        return margins_text(self.rows, self.settings["margin"])
 
     # Verdicts and sentences
 
     @cached_property
     def verdicts(self) -> Counter[Verdict]:
         """How many rows have each verdict, in the order of their claims."""
-        counts = Counter(row.verdict for row in self.audit.rows)
-        order = (
-            Verdict.HIGHER,
-            Verdict.LOWER,
-            Verdict.UNLIKE,
-            Verdict.EQUIVALENT,
-            Verdict.INCONCLUSIVE,
-        )
-        return Counter({verdict: counts[verdict] for verdict in dict.fromkeys([*order, *counts])})
+        counts = Counter(dict.fromkeys(map(Verdict, _CLAIMS), 0))
+        counts.update(row.verdict for row in self.rows)
+        return counts
 
     @property
     def gap_title(self) -> str:
@@ -264,7 +232,7 @@ class Summary:
     @property
     def compared(self) -> int:
         """How many rows are comparisons."""
-        return len(self.audit.rows) - self.verdicts[Verdict.REFERENCE]
+        return len(self.rows) - self.verdicts[Verdict.REFERENCE]
 
     @property
     def verdict_line(self) -> str:
@@ -287,7 +255,7 @@ class Summary:
     @cached_property
     def key_rows(self) -> list[Row]:
         """The rows of the key sentences."""
-        return select_key_rows(self.audit.rows, self.settings)
+        return narrative.select_key_rows(self.rows, self.settings)
 
     @property
     def key_groups(self) -> dict[str, list[Row]]:
@@ -299,45 +267,66 @@ class Summary:
 
     def sentence(self, row: Row) -> str:
         """The key sentence of a row, and the groups inside its group of which it holds, too."""
-        return key_sentence(row, self.words) + nested_names(row, self.audit.rows, self.names)
-
-    def harm(self, row: Row) -> str:
-        """That a difference is to the disadvantage of the group; "" if that is not known."""
-        if not harms(row, self.settings):
-            return ""
-        return (
-            f"Worse than before, relative to {reference_text(row)}."
-            if row.is_change
-            else "Worse for this group."
+        inside = narrative.nested_rows(row, self.rows)
+        names = narrative.first_names(
+            [self.names[one.by, one.group] for one in inside], _MOST_NESTED
         )
+        also = f" Also: {', '.join(names)}." if names else ""
+        return narrative.key_sentence(row, self.words) + also
+
+    def sentence_with_harm(self, row: Row) -> str:
+        """The same, and whether it is to the disadvantage of the group."""
+        return f"{self.sentence(row)} {narrative.harm_sentence(row, self.settings)}".rstrip()
 
     # Lines below the table
 
+    @cached_property
+    def impacts(self) -> list[Row]:
+        """The rows with impact ratios, those that are certainly below four fifths first."""
+        rows = [row for row in self.rows if not isnan(row.impact_ratio)]
+        return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))
+
     @property
-    def impacts(self) -> list[tuple[Row, str]]:
-        """Impact ratios that were observed below four fifths."""
-        return impact_texts(self.audit.rows, self.name_row)
+    def low_impacts(self) -> list[Row]:
+        """Those that were observed below four fifths."""
+        low = [row for row in self.impacts if row.impact_ratio < 0.8]
+        return [row for row in low if not isnan(row.impact_at_most)]
 
     @cached_property
     def inconclusive(self) -> str:
-        """The groups with the most inconclusive comparisons."""
-        return inconclusive_groups(self.audit.rows, self.names)
+        """The groups with the most inconclusive comparisons, such as "A 5 of 5, B 3"; "" if there are none."""
+        few = [row for row in self.rows if row.verdict is Verdict.INCONCLUSIVE]
+        groups = Counter((row.by, row.group) for row in few).most_common()
+        names = [f"{self.names[key]} {n:,}" for key, n in groups]
+        if groups:
+            first = [row for row in self.rows if (row.by, row.group) == groups[0][0]]
+            names[0] += f" of {sum(row.verdict is not Verdict.REFERENCE for row in first):,}"
+        return ", ".join(narrative.first_names(names, _MOST_NAMED, "more group", "more groups"))
 
     @cached_property
     def collecting(self) -> str:
         """How many more cases would settle what is inconclusive."""
-        return collecting_text(self.audit.rows, self.name_row, self.words)
+        return narrative.collecting_text(self.rows, self.name_row, self.words)
 
     @cached_property
     def driven(self) -> list[str]:
-        """Verdicts that one group of the reference decides."""
-        return driven_texts(self.audit.rows, self.name_row)
+        """The verdicts that one group of the reference decides, those that would be reversed first."""
+        driven: dict[tuple[str, str, Verdict, Verdict], list[str]] = {}
+        for row in self.rows:
+            if row.driver is not None and row.differs:
+                key = self.name_row(row), row.driver, row.verdict, row.driver_verdict
+                driven.setdefault(key, []).append(row.metric)
+        order = sorted(driven.items(), key=lambda item: _REVERSE.get(item[0][2]) != item[0][3])
+        return [
+            f"{name} {join_and(metrics)} {verdict.sign} is {without.sign} without {legible(driver)}"
+            for (name, driver, verdict, without), metrics in order
+        ]
 
     @property
     def notes(self) -> list[Finding]:
-        """What the data lack, and what was approximated: the findings that are not about rows."""
-        others = (*_NOTES_OF_ROWS, "protected")
-        return [finding for finding in self.audit.findings if finding.kind not in others]
+        """What the data lack, and what was approximated: the findings that are not about a group."""
+        notes = [finding for finding in self.audit.findings if finding.group is None]
+        return [note for note in notes if note.kind != "protected"]
 
     def note_text(self, note: Finding) -> str:
         """The sentence of a note, behind its place on the axes."""
@@ -347,99 +336,87 @@ class Summary:
     @property
     def protection(self) -> str:
         """How counts were rounded; "" if they were not."""
-        sentences = [f.sentence for f in self.audit.findings if f.kind == "protected"]
-        return f"{sentences[0]}." if sentences else ""
+        sentences = [f"{f.sentence}." for f in self.audit.findings if f.kind == "protected"]
+        return " ".join(sentences)
 
     @property
-    def overall(self) -> list[tuple[str, str]]:
+    def overall(self) -> dict[str, str]:
         """The scores of all cases, by place."""
         places: dict[str, list[str]] = {}
         for row in self.audit.overall:
-            score = score_text(row)
+            score, scores = narrative.score_text(row), places.setdefault(place_text(row.at), [])
             if not isnan(row.before):
-                score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
-            baseline = (
-                "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
-            )
-            places.setdefault(place_text(row.at), []).append(f"{row.metric} {score}{baseline}")
-        return [(place, ", ".join(scores)) for place, scores in places.items()]
+                score += f" (from {number(row.before)} to {number(row.before + row.score)})"
+            if not isnan(row.baseline):
+                score += f" (majority-class baseline {number(row.baseline)})"
+            scores.append(f"{row.metric} {score}")
+        return {place: ", ".join(scores) for place, scores in places.items()}
 
     @property
     def cautions(self) -> list[str]:
         """What a reader must not conclude, once each."""
-        rows = self.audit.rows
-        cautions = []
+        rows, s, cautions = self.rows, self.settings, []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        is_small = any(
-            0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,))
-        )
-        if is_small and self.settings["protect"] is None:
-            cautions.append(
-                f"Counts below {_IDENTIFYING} can identify people: round them before publishing"
-            )
-        if self.settings["favourable"] is None and self.settings["labelled"]:
+        counts = (count for row in rows for count in (row.cells or (row.n,)))
+        if s["protect"] is None and any(0 < count < _IDENTIFYING for count in counts):
+            identify = f"Counts below {_IDENTIFYING} can identify people"
+            cautions.append(f"{identify}: round them before publishing")
+        if s["favourable"] is None and s["labelled"]:
             cautions.append("Nothing is said of harm: it is not known which decision is favourable")
         return cautions
+
+    @property
+    def caution(self) -> str:
+        """The same in one line."""
+        return "".join(f"{caution}. " for caution in self.cautions).rstrip()
 
     @property
     def facts(self) -> list[tuple[str, str]]:
         """What was audited and how, as pairs."""
         s, provenance = self.settings, self.audit.provenance
         columns, positive = provenance.get("columns") or {}, provenance.get("positive") or {}
-        level = percent(s["confidence_level"])
-        source = provenance.get("source") or {}
+        within = f"the interval of the gap lies within {self.margin}"
+        versions = [f"{name} {version}" for name, version in self.audit.versions.items()]
+        made = str(provenance.get("made", ""))[:16].replace("T", " ")
+        is_smoothed = any(not isnan(row.smoothed) for row in self.rows)
+        facts = {
+            "Compared with": f"{self.compared_with}; {self.independence}",
+            "Tests": self.tests,
+            "Intervals": f"{self.level}, one comparison each",
+            "“At least”": "bounds that hold for all such statements together",
+            "Equivalent": f"no difference was found, and {within}",
+            "Worse": s["favourable"]
+            and "said of selection rates and of the error rate whose errors are unfavourable",
+            "Smoothed": is_smoothed
+            and "Cross-Prior Smoothing towards the reference; not used in any test",
+            "Label": _describe_column(columns.get("label"), positive.get("label")),
+            "Prediction": _describe_column(columns.get("prediction"), positive.get("prediction")),
+            "Data": ", ".join(filter(None, self._describe_data())),
+            "Software": ", ".join(versions),
+            "Made": made and f"{made} UTC",
+        }
+        return [(word, text) for word, text in facts.items() if text]
+
+    def _describe_data(self) -> list[str]:
+        """What the data are, and what was left out of them; parts may be empty."""
+        source = self.audit.provenance.get("source") or {}
         left_out = ", ".join(f"{n:,} without {what}" for what, n in self.audit.left_out.items())
         sizes = {"file": source.get("files"), "row": source.get("rows")}
-        skipped = source.get("skipped")
-        data = [
+        skipped, digest = source.get("skipped"), source.get("sha256")
+        return [
             self.source or str(source.get("kind", "")),
             *(several(n, noun) for noun, n in sizes.items() if isinstance(n, int)),
             f"{several(skipped, 'other file')} skipped" if skipped else "",
             f"left out: {left_out}" if left_out else "",
+            f"SHA-256 {digest[:12]}…" if digest else "",
         ]
-        digest = f"SHA-256 {source['sha256'][:12]}…" if source.get("sha256") else ""
-        made = str(provenance.get("made", ""))[:16].replace("T", " ")
-        pairs = [
-            ("Compared with", f"{self.compared_with}; {self.independence}"),
-            ("Tests", self.tests),
-            ("Intervals", f"{level}, one comparison each"),
-            ("“At least”", "bounds that hold for all such statements together"),
-            (
-                "Equivalent",
-                f"no difference was found, and the interval of the gap lies within {self.margin}",
-            ),
-            (
-                "Worse",
-                "said of selection rates and of the error rate whose errors are unfavourable",
-            ),
-            ("Smoothed", "Cross-Prior Smoothing towards the reference; not used in any test"),
-            ("Label", _describe_column(columns.get("label"), positive.get("label"))),
-            ("Prediction", _describe_column(columns.get("prediction"), positive.get("prediction"))),
-            ("Data", ", ".join(filter(None, [*data, digest]))),
-            (
-                "Software",
-                ", ".join(f"{name} {version}" for name, version in self.audit.versions.items()),
-            ),
-            ("Made", f"{made} UTC" if made else ""),
-        ]
-        is_used = {
-            "Worse": s["favourable"] is not None,
-            "Smoothed": not all(isnan(r.smoothed) for r in self.audit.rows),
-        }
-        return [(word, text) for word, text in pairs if text and is_used.get(word, True)]
-
-    def findings(self) -> Iterator[str]:
-        """All findings as sentences with their codes."""
-        for finding in self.audit.findings:
-            place = f"{place_text(finding.at)}: " if finding.at else ""
-            yield f"{finding.severity} {finding.code}: {place}{finding.sentence}."
 
 
-def _describe_column(name: Any, positive: Any) -> str:
+def _describe_column(name: object, positive: object) -> str:
     """A column, and which of its values are positive."""
     if not name:
         return ""
     values = positive if isinstance(positive, list) else [positive]
     listed = " or ".join(legible(str(value)) for value in values if value is not None)
-    return f"{legible(str(name))}; positive: {listed}" if listed else legible(str(name))
+    return legible(str(name)) + (f"; positive: {listed}" if listed else "")

@@ -8,22 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ..metrics import Direction, Metric, Prediction
 from ..wording import several
 
-Side = Literal["outcome", "decision"]
-_SIDES: dict[str, tuple[Side, int]] = {
-    "actual positives": ("outcome", 0),
-    "actual negatives": ("outcome", 1),
-    "predicted positives": ("decision", 0),
-    "predicted negatives": ("decision", 1),
-    "actually positive": ("outcome", 0),
-    "actually negative": ("outcome", 1),
-    "predicted positive": ("decision", 0),
-    "predicted negative": ("decision", 1),
-}
+Settings = Mapping[str, Any]
 
 
 def to_clauses(given: str | list[str] | tuple[str, str]) -> tuple[str, str]:
@@ -40,61 +30,54 @@ def to_clauses(given: str | list[str] | tuple[str, str]) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of an audit; outcome and decision are None where generic words are used."""
+    """The words of an audit; ``clauses`` has what each kind of cases, such as "actual positive", were or did."""
 
     cases: str
     pronoun: str
-    outcome: tuple[str, str] | None
-    decision: tuple[str, str] | None
+    clauses: Mapping[str, str]
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Words:
+    def of(cls, settings: Settings) -> Words:
         """The words that the settings of an audit give."""
         wording = settings.get("wording") or {}
         cases, pronoun = wording.get("cases", "cases"), "who" if "cases" in wording else "that"
         for word in ("that", "which", "who"):
             if cases.endswith(f" {word}"):
                 cases, pronoun = cases.removesuffix(f" {word}"), word
-        sides = [
-            wording.get(name) and to_clauses(wording[name]) for name in ("outcome", "decision")
-        ]
-        return cls(cases, pronoun, *sides)
+        clauses: dict[str, str] = {}
+        for name, kind in (("outcome", "actual"), ("decision", "predicted")):
+            if given := wording.get(name):
+                positive, negative = to_clauses(given)
+                clauses |= {f"{kind} positive": positive, f"{kind} negative": negative}
+        return cls(cases, pronoun, clauses)
 
     def count(self, n: int) -> str:
         """A number of cases, such as "7,214 defendants"."""
         return several(n, self.cases.removesuffix("s"), self.cases)
 
-    def clause(self, side: Side, index: int) -> str | None:
-        """What positive (0) or negative (1) cases "were" or did; None without words."""
-        clauses = self.outcome if side == "outcome" else self.decision
-        return clauses and clauses[index]
+    def clause(self, kind: str) -> str:
+        """What cases of a kind, as the catalogue calls it, "were" or did; "" without words."""
+        return self.clauses.get(kind.replace("actually", "actual").removesuffix("s"), "")
 
-    def counted(self, metric: Metric) -> str | None:
-        """What the counted cases of a rate have in common, with its verb; None for other scores."""
+    def counted(self, metric: object) -> str:
+        """What the counted cases of a rate have in common, with its verb; "" for other scores."""
         counted = counted_property(metric)
-        if counted is None:
-            return None
-        side = _SIDES.get(counted)
-        return (side and self.clause(*side)) or f"were {counted}"
+        return (self.clause(counted) or f"were {counted}") if counted else ""
 
-    def denominator(self, metric: Any) -> str:
+    def denominator(self, metric: object) -> str:
         """The cases that a score is a share of, after their number: "of the 1,795 not charged again".
 
         With clauses it has a noun, "applicants who repaid"; "" if these are all cases.
         """
         name = _name_denominator(metric)
-        parts = ["actual positives", "predicted positives"] if " or " in name else [name]
-        clauses = [self.clause(*_SIDES[part]) if part in _SIDES else None for part in parts]
-        texts = [
-            clause.removeprefix("were ")
-            if clause.startswith("were ")
-            else f"{self.cases} {self.pronoun} {clause}"
-            for clause in clauses
-            if clause is not None
-        ]
-        return " or ".join(texts) if len(texts) == len(parts) else name
+        kinds = ("actual positives", "predicted positives") if " or " in name else (name,)
+        clauses = [self.clause(kind) for kind in kinds]
+        if not all(clauses):
+            return name
+        noun = f"{self.cases} {self.pronoun} "
+        return " or ".join(f"{noun}{clause}".removeprefix(f"{noun}were ") for clause in clauses)
 
-    def whole(self, metric: Any) -> str:
+    def whole(self, metric: object) -> str:
         """The same with a noun, after a number: "265 more defendants charged again"."""
         part = self.denominator(metric)
         has_noun = part == _name_denominator(metric) or part.startswith(self.cases)
@@ -102,36 +85,31 @@ class Words:
 
     def title(self, metric: Any) -> str:
         """A short heading for a metric, such as "Called risky, of those charged again"."""
-        clause = (
-            self.counted(metric) if isinstance(metric, Metric) and not metric.comparisons else None
-        )
-        if clause is None or (self.decision is None and self.outcome is None):
+        if not self.clauses or not counted_property(metric):
             return str(metric.name)
-        title = clause.removeprefix("were ")
-        part = self.denominator(metric)
-        those = part.removeprefix(f"{self.cases} ")
-        title += f", of those {those}" if part else ""
+        part = self.denominator(metric).removeprefix(f"{self.cases} ")
+        title = self.counted(metric).removeprefix("were ") + (f", of those {part}" if part else "")
         return title[0].upper() + title[1:]
 
     def favourable(self, prediction: Prediction) -> str:
         """The favourable decision, such as "not called risky"."""
-        clause = self.clause("decision", 0 if prediction == "positive" else 1)
-        return (clause or f"predicted {prediction}").removeprefix("were ")
+        kind = f"predicted {prediction}"
+        return (self.clause(kind) or kind).removeprefix("were ")
 
 
-def counted_property(metric: Any) -> str | None:
+def counted_property(metric: object) -> str | None:
     """What the counted cases of a rate have in common in the catalogue, such as "predicted positive"."""
     counted: str | None = getattr(metric, "counted", None)
     return counted
 
 
-def _name_denominator(metric: Any) -> str:
+def _name_denominator(metric: object) -> str:
     """What the catalogue calls the cases of the first denominator; "" for all cases."""
     parts = metric.base.denominators if isinstance(metric, Metric) else ()
     return parts[0].name if parts and parts[0].name != "cases" else ""
 
 
-def harmful_direction(metric: Any, favourable: Prediction | None) -> Direction | None:
+def harmful_direction(metric: object, favourable: Prediction | None) -> Direction | None:
     """The direction in which a score is worse for a group's people; None where that is not said.
 
     It is said of selection rates, and of the error rates whose errors are unfavourable: the false
@@ -142,7 +120,7 @@ def harmful_direction(metric: Any, favourable: Prediction | None) -> Direction |
     base = metric.base
     if base.given_prediction is not None:
         return "lower" if base.given_prediction == favourable else "higher"
-    is_of_outcomes = base.denominators[0].name in ("actual positives", "actual negatives")
+    is_of_outcomes = _name_denominator(base) in ("actual positives", "actual negatives")
     if base.error is None or not is_of_outcomes:
         return None
     wrong_prediction, more_errors = base.error
