@@ -239,6 +239,8 @@ INTENDED = (
     Change("methods", without_test, "method", by_anything, "None where there is no p-value"),
     Change("changes of models", of_changes, "percentile p_undefined", by_anything,
            "changes have no percentile of the MATCH test"),
+    Change("own changes", of_changes, "low high", by_anything,
+           "Fay and Lumbard's intervals, which agree with McNemar's test, in place of mid-p ones"),
     Change("selection rates", of_audits("rows: missing labels"),
            f"{EVIDENCE} n score reference_n reference_score gap support {KINDS['cells']} {KINDS['smoothed']}",
            by_anything, "they count every row with a prediction, also without a label"),

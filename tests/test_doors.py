@@ -212,7 +212,7 @@ def test_nothing_of_values_or_copies_is_recorded(tmp_path: Path, monkeypatch: py
     assert piped["source"]["name"] == "-" and "tmp" not in json.dumps(piped)
     a = DOORS["values"]()
     assert (a.provenance["call"]["y_true"], a.provenance["call"]["y_pred"]) == (None, None)
-    with pytest.raises(InvalidInput, match=r"^the audit was made from values of y_true, y_pred, groups, which"):
+    with pytest.raises(InvalidInput, match=r"^the provenance does not contain the values of y_true, y_pred, groups"):
         a.repeat()
     with pytest.raises(InvalidInput, match=r"^the provenance does not contain the data; pass them$"):
         BASE.repeat()

@@ -60,13 +60,11 @@ def test_what_cannot_be_monitored_is_refused(shared: App) -> None:
     file = shared.upload("w1.csv", batch(1))
     for more, says in (
         ({"at": ""}, "“Name of this batch” must say which batch it is, such as its week; got ''"),
-        ({"at": "W1", "state": "{}"}, "this is no state of a monitor; pass one that a monitor wrote"),
+        ({"at": "W1", "state": "{}"}, "the state of the monitor must be what a monitor wrote"),
         ({"at": "W1", "metrics": ["mcc"]},
-         "mcc cannot be monitored: evidence over batches is known of shares, rates and "
-         "F1 only; monitor the rates that it is made of"),
+         "mcc cannot be monitored; shares, rates and F1 can, such as the rates that it is made of"),
         ({"at": "W1", "classes": "all"},
-         "“Classes” cannot be monitored: evidence is gathered of two classes; say which "
-         "are “Counts as positive”, and keep a monitor of each class"),
+         "“Classes” cannot be monitored; say which are “Counts as positive”, and keep a monitor of each class"),
     ):  # fmt: skip
         end = shared.end(shared.post("monitor", {"file": file, **COLUMNS, **more}))
         assert (end["state"], end["answer"]) == ("failed", says)

@@ -1,7 +1,8 @@
 """How rates of groups change from one model to another, and how their gaps to the reference do.
 
-The change of a rate is the marginal benefit of wins and losses: (wins - losses) / cases. So changes
-are scores of counts, and gaps between changes are tested as gaps between such scores.
+A group's own change is tested by McNemar's test, and its interval agrees with the test. The change of
+a rate is the marginal benefit of wins and losses: (wins - losses) / cases. So changes are scores of
+counts, and gaps between changes are tested as gaps between such scores.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Floats, choose
-from ..inference import count_pairs, mcnemar_pvalue
+from ..inference import change_intervals, count_pairs, mcnemar_pvalues
 from ..metrics import Metric, metric as find_metric
 from .comparisons import Comparisons
 from .evaluate_counts import Columns, ComparedCounts, Sides
@@ -29,13 +30,14 @@ def evaluate_changes(metric: Metric, comparisons: Comparisons, settings: Setting
     scores, reference_scores = (change.scores(cells) for cells in (group, reference))
     reference_scores[is_reference] = np.nan
     gap, level = scores - reference_scores, settings.confidence_level
-    low, high = counts.score_intervals(level)
+    _, losses, wins, _ = pairs[0].T
+    low, high = np.where(n > 0, change_intervals(wins, losses, n, level), np.nan)
     is_tested = (n > 0) & (reference_n > 0) & ~is_reference
     rows = np.flatnonzero(is_tested & ~comparisons.is_chosen)
     gap_ends = np.full((2, len(n)), np.nan)
     gap_ends[:, rows] = counts.gap_intervals(rows, level, gap[rows])
     before, reference_before = map(_first_rates, pairs)
-    own = [mcnemar_pvalue(side) if side.sum() else np.nan for side in pairs[0]]
+    own = np.where(n > 0, mcnemar_pvalues(wins, losses), np.nan)
     lacking = choose(is_reference | (reference_n > 0), None, f"the reference has {_NO_CASE}")
     return counts.run_tests(is_tested, comparisons.is_chosen) | {
         **{"question": "change", "support": n, "reason": choose(n > 0, lacking, _NO_CASE)},

@@ -34,7 +34,7 @@ def _make_option(name: str, default: object, setting: Setting, hidden: bool) -> 
     choices = click.Choice(setting.choices) if setting.choices else None
     return click.Option(
         [str(setting.option), name],
-        type=choices or _TYPES.get(setting.reads),
+        type=choices or _TYPES.get(setting.reads or "text"),
         is_flag=is_flag or None,
         multiple=setting.many,
         metavar=setting.metavar,

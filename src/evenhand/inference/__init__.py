@@ -22,6 +22,7 @@ from .match import (
     match_many,
     match_test,
 )
+from .paired_changes import change_intervals, mcnemar_pvalues
 from .permutation import function_gap, function_score
 from .prior_check import PriorCheck, check_prior
 from .ranking import RankingScore, ranking_gap, ranking_score
@@ -32,7 +33,6 @@ from .score_tests import (
     compared_rates,
     count_pairs,
     equality_test,
-    mcnemar_pvalue,
     one_group_metric,
 )
 from .smoothing import (

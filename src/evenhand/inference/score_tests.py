@@ -126,11 +126,3 @@ def count_pairs(metric: Metric, joint: Floats) -> Floats:
             return np.asarray(pairs.reshape(*pairs.shape[:-2], 4))
     text = f"{metric.key} is not a rate of people whose number is the same with all models"
     raise InvalidInput(f"{text}; use acc, ppr, tpr or fpr, or what these leave to 1")
-
-
-def mcnemar_pvalue(pairs: Floats) -> float:
-    """McNemar's exact p-value: twice the smaller binomial tail of wins among wins and losses."""
-    from scipy.special import bdtr
-
-    _, losses, wins, _ = pairs.tolist()
-    return min(1.0, 2 * float(bdtr(min(losses, wins), int(losses + wins), 0.5)))
