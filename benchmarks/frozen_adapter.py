@@ -204,10 +204,10 @@ def _fairlearn(name: str) -> Callable[..., Any]:
 
 
 def _asked(settings: Mapping[str, Any]) -> Line:
-    """Arguments, with averages over classes among the metrics."""
+    """Arguments, with averages over classes among the metrics, and the bounds that were the only ones."""
     metrics = [*settings.get("metrics", ()), *settings.get("averages", ())]
     others = {name: value for name, value in settings.items() if name not in ("metrics", "averages")}
-    return others | ({"metrics": metrics} if metrics else {})
+    return {"bounds": "simultaneous"} | others | ({"metrics": metrics} if metrics else {})
 
 
 def _plain_line(line: Mapping[str, Any]) -> Line:

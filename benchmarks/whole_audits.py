@@ -280,7 +280,9 @@ def claims_table(whos: Iterable[Groups], runs: int, first_seed: int) -> Iterator
         true = dict(zip([f"g{j}" for j in range(len(p))], (p - rest).tolist(), strict=True))
         truths = np.stack([p, 1 - p, 0 * p, 0 * p], axis=1)
         untrue, first, parts = [], [], []
-        for audit in drawn_audits(who, truths, rate(0.3), runs, first_seed + seed, metrics="ppr", **QUICK):
+        for audit in drawn_audits(
+            who, truths, rate(0.3), runs, first_seed + seed, metrics="ppr", bounds="simultaneous", **QUICK
+        ):
             claims = [row for row in differing(audit) if row.at_least]
             wrong = [not claim_holds(row, true[row.group]) for row in claims]
             untrue.append(any(wrong))
@@ -290,6 +292,52 @@ def claims_table(whos: Iterable[Groups], runs: int, first_seed: int) -> Iterator
         lines.append((who.name, how_many, gap or "", Share(len(first) / runs, runs), part, share(first), share(untrue)))
         note(*lines[-1])
     heads = ("groups", "differ", "by", "audits that claim", "of the true gap", "first is untrue", "any is untrue")
+    yield from table(heads, lines)
+
+
+def false_coverage(runs: int) -> Iterator[str]:
+    """Five metrics: the mean share of an audit's "at least" bounds that are too large, as printed. Simulated.
+
+    Prevalence, TPR and FPR of groups are .4, .7 and .3, or vary around these. Of two groups one counts. An audit
+    without bounds counts as 0. "Sized" is the share of rows that differ whose size is claimed.
+    """
+    metrics = ["ppr", "tpr", "fpr", "ppv", "acc"]
+    lines: list[Line] = []
+    settings = [(2, 2000, 0.0), (3, 1000, 0.0), (6, 500, 0.0), (20, 200, 0.0)]
+    settings += [(2, 2000, 0.01), (3, 1000, 0.02), (6, 500, 0.03), (20, 100, 0.05)]
+    for seed, (groups, n, spread) in enumerate(settings):
+        rng = np.random.default_rng([25, seed])
+        shares: dict[str, list[float]] = {"fcr": [], "simultaneous": []}
+        sized: dict[str, list[float]] = {"fcr": [], "simultaneous": []}
+        for _ in range(runs):
+            centre = np.array([[0.4], [0.7], [0.3]])
+            prev, tpr, fpr = np.clip(centre + spread * rng.normal(size=(3, groups)), 0.03, 0.97)
+            chances = np.stack([matrix(*of) for of in zip(prev, tpr, fpr, strict=True)])
+            counts = {f"g{j}": tuple(rng.multinomial(n, chance).tolist()) for j, chance in enumerate(chances)}
+            rates = {"ppr": chances[:, [0, 2]].sum(1), "acc": chances[:, [0, 3]].sum(1), "tpr": tpr, "fpr": fpr}
+            rates["ppv"] = chances[:, 0] / rates["ppr"]
+            audit = audit_counts(counts, metrics=metrics, **QUICK)
+            support = {(row.metric, row.group): row.support for row in audit.rows}
+            found = [row for row in differing(audit) if groups > 2 or row.group == "g0"]
+            for kind, column in (("fcr", "at_least"), ("simultaneous", "simultaneous_bound")):
+                claims = [row for row in found if getattr(row, column) > 0]
+                untrue = 0
+                for row in claims:
+                    at = list(counts).index(row.group)
+                    size = np.array([support[row.metric, group] for group in counts], dtype=float)
+                    size[at], rate_of = 0.0, rates[row.metric]
+                    gap = rate_of[at] - size @ rate_of / size.sum()
+                    gap = gap if row.verdict == "higher" else -gap
+                    untrue += getattr(row, column) > gap + 1e-12
+                shares[kind].append(untrue / max(1, len(claims)))
+                sized[kind] += [getattr(row, column) > 0 for row in found]
+        cells: list[object] = [f"{groups} of {n}", spread or "none"]
+        for kind, of_audits in shares.items():
+            error = np.std(of_audits) / runs**0.5
+            cells += [f"{100 * np.mean(of_audits):.1f} ± {100 * error:.1f}%", share(map(bool, sized[kind]))]
+        lines.append(cells)
+        note(*cells)
+    heads = ("groups", "s.d. of rates", "too large", "sized", "too large, simultaneous", "sized, simultaneous")
     yield from table(heads, lines)
 
 
@@ -572,6 +620,7 @@ SECTIONS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "alarms-default": ("False alarms of the default audit", alarms_of_default_audits),
     "power": ("Power of whole audits", power),
     "at-least-few": ('Untrue "at least", up to 20 groups', at_least_few),
+    "false-coverage": ('"At least" of five metrics, on average', false_coverage),
     "at-least-many": ('Untrue "at least", 60 and 150 groups', at_least_many),
     "equivalent": ("False alike at the margin", false_alike),
     "scores-10": ("Coverage of the interval of a score of 10 cases", coverage_of_ten),

@@ -43,7 +43,7 @@ def test_findings_come_worst_first() -> None:
     assert all((f.code, f.severity) == KINDS[f.kind] for f in a.findings)
     assert a.findings[0].sentence == (
         "African-American: predicted positive rate 0.588 (n = 3,696), higher than 0.325 in the rest; "
-        "difference +0.263, 95% CI [0.241, 0.286], adjusted p < 0.001; at least 22 points more"
+        "difference +0.263, 95% CI [0.241, 0.286], adjusted p < 0.001; at least 23 points more"
     )
 
 

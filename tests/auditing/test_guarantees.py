@@ -69,7 +69,7 @@ def test_every_at_least_of_an_audit_is_true_in_95_of_100(groups: int, apart: int
 
     def untrue(rng: np.random.Generator) -> bool:
         total = sum(sizes[name] * rates[name] for name in sizes)
-        for row in eh.audit_counts(selected(rng, sizes, rates), metrics="ppr").rows:
+        for row in eh.audit_counts(selected(rng, sizes, rates), metrics="ppr", bounds="simultaneous").rows:
             n, rate = sizes[row.group], rates[row.group]
             truth = rate - (total - n * rate) / (cases - n)
             if not isnan(row.at_least):
@@ -81,19 +81,79 @@ def test_every_at_least_of_an_audit_is_true_in_95_of_100(groups: int, apart: int
     assert share(runs, untrue, 2) <= 0.06
 
 
-def test_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
+def test_simultaneous_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
     """The bound of a gap is the end of its melded interval at 1 - alpha / m, with m the number of all claims.
 
     Three groups and two metrics, and three impact ratios if a prediction is favourable.
     """
     counts = {"A": (0, 0, 30, 10), "B": (0, 0, 90, 200), "C": (0, 0, 100, 220)}
     group, rest = eh.ConfusionMatrix.from_array(counts["A"]), eh.ConfusionMatrix(tp=0, fn=0, fp=190, tn=420)
+    asked: Any = {"metrics": ["ppr", "acc"], "bounds": "simultaneous"}
     for favourable, claims in (("positive", 9), (None, 6)):
-        a = eh.audit_counts(counts, metrics=["ppr", "acc"], favourable=favourable)  # type: ignore[arg-type]
+        a = eh.audit_counts(counts, favourable=favourable, **asked)  # type: ignore[arg-type]
         row = next(r for r in a.rows if (r.group, r.metric) == ("A", "ppr"))
         wide = eh.disparity(group, rest, "ppr", confidence_level=1 - 0.05 / claims)
         assert (row.at_least, row.at_most) == approx((wide.low, wide.high), abs=1e-7)
-        assert row.at_least < row.gap_low
+        assert row.simultaneous_bound == row.at_least < row.gap_low
+
+
+def claimed_rows(rows: list[Any], m: int) -> tuple[list[Any], float]:
+    """The rows whose size is claimed, and the level of their intervals: every r, one after the other."""
+    for r in range(m, 0, -1):
+        few = [row for row in rows if row.differs and row.pvalue <= 0.05 * r / m]
+        if len(few) >= r:
+            return few, 1 - 0.05 * r / m
+    return [], 1.0
+
+
+def test_sizes_are_claimed_at_the_false_coverage_rate() -> None:
+    """Of three or more groups; two groups that are each other's rest are one claim. Others have no size."""
+    rng, sizes_unclear, claims = np.random.default_rng(8), 0, 0
+    for groups in (2, 3, 3, 4, 4, 5, 5, 9, 9):
+        rates = np.clip(0.5 + 0.17 * (np.arange(groups) == 1) + 0.35 * (np.arange(groups) == 3), 0, 1)
+        counts = {f"g{i}": tuple(rng.multinomial(100, [p / 2, (1 - p) / 2, 0.25, 0.25])) for i, p in enumerate(rates)}
+        a = eh.audit_counts(counts, metrics=["tpr", "acc", "ppr"])
+        once = [row for row in a.rows if groups > 2 or row.group == "g0"]
+        few, level = claimed_rows(once, len(once))
+        for row in once:
+            if row not in few:
+                assert isnan(row.at_least) and isnan(row.at_most)
+                sizes_unclear += row.differs
+                continue
+            claims += 1
+            group, rest = (eh.ConfusionMatrix.from_array(np.array(cells)) for cells in (row.cells, row.reference_cells))
+            wide = eh.disparity(group, rest, row.metric, confidence_level=level)
+            ends = (wide.low, wide.high) if row.verdict is Verdict.HIGHER else (-wide.high, -wide.low)
+            assert (row.at_least, row.at_most) == approx(ends, abs=1e-7)
+            assert isnan(row.simultaneous_bound) or row.simultaneous_bound <= row.at_least
+    assert sizes_unclear > 1 and claims > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("groups", "n", "spread"), [(2, 2000, 0.0), (3, 1000, 0.0), (3, 1000, 0.02), (20, 100, 0.05)])
+def test_few_sizes_are_too_large_on_average(groups: int, n: int, spread: float) -> None:
+    """With r as all rows that differ, 6% of the bounds of two or three equal groups were wrong."""
+    metrics = ["ppr", "tpr", "fpr", "ppv", "acc"]
+    wrong = []
+    for i in range(250):
+        rng = np.random.default_rng((11, i))
+        prev, tpr, fpr = np.clip([[0.4], [0.7], [0.3]] + spread * rng.normal(size=(3, groups)), 0.03, 0.97)
+        chances = np.stack([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)], axis=1)
+        counts = {f"g{j}": tuple(rng.multinomial(n, chance).tolist()) for j, chance in enumerate(chances)}
+        truth = {"ppr": chances[:, [0, 2]].sum(1), "acc": chances[:, [0, 3]].sum(1), "tpr": tpr, "fpr": fpr}
+        truth["ppv"] = chances[:, 0] / truth["ppr"]
+        a = eh.audit_counts(counts, metrics=metrics, strength=10, margin=1.0)
+        claims = [row for row in a.rows if not isnan(row.at_least) and (groups > 2 or row.group == "g0")]
+        untrue = 0
+        for row in claims:
+            sizes = {r.group: r.support for r in a.rows if r.metric == row.metric}
+            rates = dict(zip(counts, truth[row.metric], strict=True))
+            others = [group for group in counts if group != row.group]
+            rest = sum(sizes[g] * rates[g] for g in others) / sum(sizes[g] for g in others)
+            gap = rates[row.group] - rest
+            untrue += row.at_least > (gap if row.verdict is Verdict.HIGHER else -gap) + 1e-12
+        wrong.append(untrue / max(1, len(claims)))
+    assert np.mean(wrong) <= 0.05 + 2 * np.std(wrong) / len(wrong) ** 0.5
 
 
 # Alike

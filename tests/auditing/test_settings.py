@@ -33,6 +33,7 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "adjust": ("bh", "p_adjusted"),
     "family": ("audit", "p_adjusted"),
     "margin": (0.4, "verdict"),
+    "bounds": ("simultaneous", ""),
     "strength": ({"prev": 7, "tpr": 20, "fpr": 20}, "smoothed"),
     "favourable": ("negative", "impact_ratio"),
     "intersections": (1, ""),

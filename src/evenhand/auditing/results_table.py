@@ -73,8 +73,9 @@ _MEANINGS = {
     "gap": "the group's score against the reference's",
     "gap_low": "lower end of the confidence interval of the gap",
     "gap_high": "upper end of the confidence interval of the gap",
-    "at_least": "bound of the size of a gap that was found",
-    "at_most": "bound of the size of a gap that was found",
+    "at_least": "bound of the size of a gap that was found, if its size is claimed",
+    "at_most": "bound of the size of a gap that was found, if its size is claimed",
+    "simultaneous_bound": "at_least of every gap found, by bounds that hold for the whole audit",
     "pvalue": "p-value of the test",
     "p_adjusted": "p-value adjusted for multiple tests",
     "p_error": "standard error of a p-value from random draws",
@@ -445,7 +446,15 @@ class Row:
     @property
     def smallest_gap(self) -> float:
         """The least distance of the gap from none, of ratios in logarithms; 0 without a bound."""
-        size = log(self.at_least) if self.is_ratio else self.at_least
+        return self._distance(self.at_least)
+
+    @property
+    def certain_gap(self) -> float:
+        """The same by bounds that hold for the whole audit."""
+        return self._distance(self.simultaneous_bound)
+
+    def _distance(self, bound: float) -> float:
+        size = log(bound) if self.is_ratio else bound
         return 0.0 if np.isnan(size) else size
 
     def to_dict(self) -> dict[str, Any]:

@@ -238,6 +238,11 @@ class Settings:
         Unbounded scores, such as likelihood ratios, are equivalent if the whole interval of
         their ratio lies between 0.8 and 1.25. With ``family="audit"``, the interval is one
         for all comparisons together.
+    bounds : {"fcr", "simultaneous"}
+        Bounds of sizes hold: on average over those that are claimed, or all together. With
+        ``"fcr"``, at most a share ``alpha`` of an audit's bounds is wrong on average (the false
+        coverage rate), and differences whose size is not known get none. Impact ratios, and
+        whether a gap is beyond the margin, are always judged by bounds that hold all together.
     strength : float, mapping or "auto"
         Strength of smoothing: a number of cases, one per split as prev=7,tpr=20,fpr=20, or
         auto. ``"auto"`` learns one per split from the spread of the groups, and lowers it for
@@ -277,6 +282,9 @@ class Settings:
         "metric", named={"metric": "the groups of each metric", "audit": "everything together"}
     )
     margin: float = _setting(0.1, below=1e300)
+    bounds: Literal["fcr", "simultaneous"] = _setting(
+        "fcr", named={"fcr": "on average (false coverage rate)", "simultaneous": "all together"}
+    )
     strength: Strength = _setting("auto", hint="cases, prev=7,tpr=20,fpr=20, or auto")
     favourable: Literal["positive", "negative"] | None = _setting(
         None,

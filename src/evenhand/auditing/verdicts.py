@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Bools, Floats, is_none
+from ..inference import ROUNDING
 from ..planning import required_n
 from .metric_selection import lookup_metric
 from .results_table import ResultsTable, Row
@@ -96,18 +97,39 @@ def margins_text(rows: Iterable[Row], margin: float) -> str:
 # Bounds
 
 
-def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
-    """The level at which bounds of all gaps and impact ratios hold together (Bonferroni).
+def count_claims(table: ResultsTable) -> int:
+    """The number of gaps of which something could be claimed, whatever the outcomes are."""
+    mirrors = ((part.comparisons, part.comparisons.mirror) for part in table.blocks)
+    return max(1, sum(len(np.unique(mirror[~part.is_reference])) for part, mirror in mirrors))
 
-    All count of which something could be claimed, whatever the outcomes are.
+
+def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
+    """The level at which bounds of all gaps and impact ratios hold together (Bonferroni)."""
+    ratios = sum(
+        len(part.comparisons)
+        for part in table.blocks
+        if part.metric.key == "ppr" and part.comparisons.source in ("counts", "selections")
+    )
+    return 1 - settings.alpha / (count_claims(table) + ratios * (settings.favourable is not None))
+
+
+def select_claims(table: ResultsTable, is_found: Bools, settings: Settings) -> tuple[Bools, float]:
+    """The gaps whose sizes are claimed, and the level of their intervals.
+
+    Of m gaps that could be found, the sizes of r are claimed: r is the largest number such that r
+    of those that were found have p <= alpha r / m. On average, at most a share alpha of their
+    intervals at the level 1 - alpha r / m is wrong (Benjamini and Yekutieli 2005).
     """
-    claims = 0
-    for block in table.blocks:
-        comparisons = block.comparisons
-        claims += len(np.unique(comparisons.mirror[~comparisons.is_reference]))
-        if block.metric.key == "ppr" and settings.favourable is not None:
-            claims += len(comparisons) if comparisons.source in ("counts", "selections") else 0
-    return 1 - settings.alpha / max(1, claims)
+    assert table.families is not None
+    twin, pvalue, m = table.families.twin, table["pvalue"].copy(), count_claims(table)
+    found = np.flatnonzero(is_found)
+    # Twins are one claim, and can have different p-values.
+    np.maximum.at(pvalue, twin[found], pvalue[found])
+    ascending = np.sort(pvalue[np.unique(twin[found])])
+    limits = settings.alpha / m * ROUNDING * np.arange(1, len(ascending) + 1)
+    r = np.flatnonzero(ascending <= limits).max(initial=-1) + 1
+    is_claimed = is_found & (pvalue[twin] <= settings.alpha / m * ROUNDING * r)
+    return is_claimed, 1 - settings.alpha * r / m
 
 
 def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[Floats, Floats]:
@@ -121,18 +143,28 @@ def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[F
 
 
 def bound_gaps(table: ResultsTable, settings: Settings) -> ResultsTable:
-    """The table with bounds of the sizes of gaps that were found, which hold for the whole audit."""
+    """The table with bounds of the sizes of gaps that were found."""
+    is_found = np.isin(table["verdict"], [Verdict.HIGHER, Verdict.LOWER])
+    level = simultaneous_level(table, settings)
+    at_least, at_most = bound_sizes(table, is_found, level)
+    table.fill(slice(None), simultaneous_bound=at_least)
+    if settings.bounds == "fcr":
+        at_least, at_most = bound_sizes(table, *select_claims(table, is_found, settings))
+    table.fill(slice(None), at_least=at_least, at_most=at_most)
+    return table
+
+
+def bound_sizes(table: ResultsTable, is_selected: Bools, level: float) -> tuple[Floats, Floats]:
+    """The least and the largest sizes of some gaps, from intervals at a level; nan for others."""
     is_higher, is_ratio = table["verdict"] == Verdict.HIGHER, table.is_ratio
-    is_found = is_higher | (table["verdict"] == Verdict.LOWER)
-    ends = bound_rows(table, is_found, simultaneous_level(table, settings))
+    ends = bound_rows(table, is_selected, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (np.where(is_ratio, np.log(np.maximum(end, 0.0)), end) for end in ends)
     sizes = np.stack([np.where(is_higher, low, -high), np.maximum(np.abs(low), np.abs(high))])
     sizes[0][~(sizes[0] > 0)] = np.nan
     sizes[~np.isfinite(sizes)] = np.nan
     at_least, at_most = np.where(is_ratio, np.exp(np.minimum(sizes, _MAX_LOG)), sizes)
-    table.fill(slice(None), at_least=at_least, at_most=at_most)
-    return table
+    return at_least, at_most
 
 
 def gap_size(table: ResultsTable) -> Floats:

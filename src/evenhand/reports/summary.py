@@ -372,6 +372,17 @@ class Summary:
         return "".join(f"{caution}. " for caution in self.cautions).rstrip()
 
     @property
+    def bounds(self) -> str:
+        """What "at least" promises."""
+        if self.settings["bounds"] == "simultaneous":
+            return "bounds that hold for all such statements together"
+        rate = f"{100 * float(self.settings['alpha']):g}%"
+        return (
+            f"over repeated audits, on average at most {rate} of an audit's “at least” bounds are "
+            "too large (false coverage rate; audits without bounds count as 0)"
+        )
+
+    @property
     def facts(self) -> list[tuple[str, str]]:
         """What was audited and how, as pairs."""
         s, provenance = self.settings, self.audit.provenance
@@ -384,7 +395,7 @@ class Summary:
             "Compared with": f"{self.compared_with}; {self.independence}",
             "Tests": self.tests,
             "Intervals": f"{self.level}, one comparison each",
-            "“At least”": "bounds that hold for all such statements together",
+            "“At least”": self.bounds,
             "Equivalent": f"no difference was found, and {within}",
             "Worse": s["favourable"]
             and "said of selection rates and of the error rate whose errors are unfavourable",
