@@ -38,7 +38,7 @@ def compare(data: Any, **settings: Any) -> Tables:
 
 def monitor(batches: Sequence[tuple[str, Any]], columns: Line | None = None, **settings: Any) -> Tables:
     """A monitor after all batches, which are counts, or tables if columns are named."""
-    made = eh.Monitor(**_asked(settings))
+    made = eh.Monitor(**settings)
     for at, batch in batches:
         made = made.add(batch, at=at, **columns) if columns else made.add_counts(_matrices(batch), at=at)
     return {"monitor": [_plain_line(monitor_columns(made, row)) for row in made.rows]}
@@ -207,7 +207,7 @@ def _asked(settings: Mapping[str, Any]) -> Line:
     """Arguments, with averages over classes among the metrics, and the bounds that were the only ones."""
     metrics = [*settings.get("metrics", ()), *settings.get("averages", ())]
     others = {name: value for name, value in settings.items() if name not in ("metrics", "averages")}
-    return {"bounds": "simultaneous"} | others | ({"metrics": metrics} if metrics else {})
+    return {"bounds": "simultaneous", "margin": 0.1} | others | ({"metrics": metrics} if metrics else {})
 
 
 def _plain_line(line: Mapping[str, Any]) -> Line:

@@ -59,7 +59,9 @@ def assert_repeats(a: eh.Audit) -> None:
 def test_the_recorded_arguments_make_the_same_audit() -> None:
     for call in CALLS:
         assert_repeats(eh.audit("d.csv", **call))
-    compared = eh.compare("d.csv", y_true="y", models={"one": "p", "two": "y"}, groups="race", alpha=0.1, margin=0.1)
+    compared = eh.compare(
+        "d.csv", y_true="y", models={"one": "p", "two": "y"}, groups="race", alpha=0.1, family="metric"
+    )
     models = {"one": "p", "two": "y"}
     assert compared.provenance["call"] == {"y_true": "y", "models": models, "groups": "race", "alpha": 0.1}
     assert_repeats(compared)

@@ -99,6 +99,7 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
         ({name: wrong}, f"{name} must be a number ")
         for name in ("confidence_level", "alpha", "margin")
         for wrong in (None, "x", [0.9], True, 10**400, math.nan)
+        if wrong is not None or name != "margin"
     ),
     *(({"intersections": x}, f"intersections must be 1, 2, 3, … or 'all'; got {x}") for x in (0, True)),
     ({"wording": "defendants"}, "wording must map 'cases', 'outcome' and 'decision' to words; got 'defendants'"),

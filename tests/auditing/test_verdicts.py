@@ -11,6 +11,7 @@ from audit_oracle import Cells, row
 from hypothesis import strategies as st
 from matrices import matrix
 from random_audits import METRICS, every_row
+from scipy.stats import binom
 
 import evenhand as eh
 from evenhand.auditing import Row, Verdict
@@ -63,7 +64,7 @@ def verdict_of(r: Row, s: dict[str, Any]) -> Verdict:
         # A metric of two groups is a gap itself, and a distance is never below none.
         up = r.score > (r.gap_kind == "ratio") if isnan(r.difference) else r.difference > 0
         return Verdict.HIGHER if up or r.metric == "equalized_odds" else Verdict.LOWER
-    lowest, highest = (-s["margin"], s["margin"]) if r.gap_kind == "difference" else (0.8, 1.25)
+    lowest, highest = (-r.margin, r.margin) if r.gap_kind == "difference" else (0.8, 1.25)
     is_within = lowest <= r.gap_low and r.gap_high <= highest
     return Verdict.EQUIVALENT if is_within else Verdict.INCONCLUSIVE
 
@@ -138,7 +139,50 @@ def test_true_positive_rates_at_the_edges() -> None:
         ((0, 0, 0, 0), (10, 10, 4, 1), "undefined"),
     ]
     for a, b, expected in edges:
-        assert verdicts({"A": a, "B": b}, "tpr")["A"] == expected, (a, b)
+        assert verdicts({"A": a, "B": b}, "tpr", margin=0.1)["A"] == expected, (a, b)
+
+
+def test_the_default_margin_is_half_of_the_distance_of_the_references_interval_from_0_and_1() -> None:
+    """At most 0.1; other scores than rates and a given margin do not depend on the reference."""
+    counts: Any = {"A": (4, 60, 300, 100), "B": (9, 400, 8, 200), "C": (30, 30, 3, 900), "D": (0, 0, 5, 5)}
+    metrics = ["tpr", "fpr", "ppv", "acc", "prev", "f1", "mcc", "dor"]
+    for reference in ("rest", "B"):
+        a = eh.audit_counts(counts, metrics=metrics, reference=reference)
+        for r in a.rows:
+            if r.verdict is Verdict.REFERENCE:
+                continue
+            expected = 1.25 if r.metric == "dor" else 0.1
+            if eh.metric(r.metric).base.is_rate and not isnan(r.reference_score):
+                assert r.reference_cells is not None
+                ends = eh.interval(matrix(*r.reference_cells), r.metric, confidence_level=0.95)
+                expected = min(0.1, ends.low / 2, (1 - ends.high) / 2)
+            assert r.margin == pytest.approx(expected, abs=1e-12), r
+        given = eh.audit_counts(counts, metrics=metrics, reference=reference, margin=0.1)
+        assert {round(r.margin, 12) for r in given.rows} == {0.1, 1.25}
+    assert {r.margin for r in a.rows if r.metric != "dor"} != {0.1}
+
+
+def test_none_of_a_few_cases_is_not_equivalent_to_a_small_rate() -> None:
+    """0 of 23 against 0.061 was within ±0.1, although the rate could be twice as large."""
+    counts: Any = {"A": (0, 23, 0, 0), "B": (122, 1878, 0, 0)}
+    assert verdicts(counts, "tpr", margin=0.1)["A"] == "equivalent"
+    assert verdicts(counts, "tpr")["A"] == "inconclusive"
+    assert verdicts({"A": (120, 1880, 0, 0), "B": (122, 1878, 0, 0)}, "tpr")["A"] == "equivalent"
+
+
+@pytest.mark.slow
+def test_a_rate_half_as_far_from_0_is_rarely_called_equivalent() -> None:
+    """True rates r and r ± min(0.1, r / 2): P(equivalent) is at most 2.5%, over the counts of both sides."""
+    for n, m, r in ((400, 400, 0.12), (1500, 300, 0.1), (900, 900, 0.04)):
+        for truth in (r + min(0.1, r / 2), r - min(0.1, r / 2)):
+            total = 0.0
+            ks = [k for k in range(n + 1) if binom.pmf(k, n, truth) > 1e-6]
+            for j in (j for j in range(m + 1) if binom.pmf(j, m, r) > 1e-4):
+                counts: Any = {f"{k}": (k, n - k, 0, 0) for k in ks} | {"reference": (j, m - j, 0, 0)}
+                a = eh.audit_counts(counts, metrics="tpr", reference="reference", adjust="none", strength=0)
+                same = [int(x.group.removeprefix("group ")) for x in a.rows if x.verdict is Verdict.EQUIVALENT]
+                total += binom.pmf(j, m, r) * np.sum(binom.pmf(same, n, truth))
+            assert total <= 0.025 + 1e-3, (n, m, r, truth, total)
 
 
 def test_a_test_of_equal_scores_is_no_test_of_equal_rates() -> None:

@@ -169,7 +169,7 @@ def check_choice(a: eh.Audit) -> None:
     assert bool(chosen) == bool(differing)
     assert any(row.metric in ERROR_RATES for row in chosen) == any(row.metric in ERROR_RATES for row in differing)
     assert sum(row.metric in SELECTION_RATES for row in chosen) <= 2
-    is_large = {id(row): row.smallest_gap > margin_of(row, a.settings["margin"]) for row in chosen}
+    is_large = {id(row): row.smallest_gap > margin_of(row) for row in chosen}
     first_rows = list({(row.by, row.group): row for row in reversed(chosen)}.values())[::-1]
     ranking = [is_large[id(row)] for row in sorted(first_rows, key=chosen.index)]
     assert ranking == sorted(ranking, reverse=True), "a group with a bound beyond the margin comes before others"

@@ -11,6 +11,7 @@ from .result import Audit
 from .results_table import COLUMNS, Row, place_text, shown_names, told_apart
 from .saved import audit_schema
 from .settings import (
+    DEFAULT_MARGIN,
     METRICS,
     REPORT,
     WITHOUT_LABELS,

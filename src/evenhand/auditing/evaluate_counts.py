@@ -324,6 +324,23 @@ class ComparedCounts:
             low, high = np.nan_to_num(low, nan=metric.low), np.nan_to_num(high, nan=metric.high)
         return np.stack([low, high])
 
+    def reference_margins(self) -> Floats:
+        """Half of the distances of the references' 95% intervals from 0 and 1, if scores are rates.
+
+        Of rounded counts, it is that of the nearer corner; nan for other scores.
+        """
+        margins = np.full((max(1, len(self.corners)), len(self.share)), np.nan)
+        if self.metric.comparisons or not self.metric.base.is_rate:
+            return np.full(len(self.share), np.nan)
+        for margin, sides in zip(margins, self.corners, strict=True):
+            for is_whole in np.unique(sides.is_whole).tolist():
+                rows = sides.is_whole == is_whole
+                cells = sides.reference[rows]
+                low, high = score_intervals(self.metric.base, cells, 0.95, whole=is_whole)
+                margin[rows] = np.minimum(low, 1 - high) / 2
+        nearest: Floats = margins.min(axis=0)
+        return nearest
+
     def gap_intervals(
         self, rows: Integers, level: float, gaps: Floats | None = None
     ) -> tuple[Floats, Floats]:

@@ -158,7 +158,7 @@ def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
         return "base-rate"
     if tally.labelled and row.metric in WITHOUT_LABELS:
         return "selection-rate"
-    return "beyond-margin" if row.certain_gap > margin_of(row, settings.margin) else "differs"
+    return "beyond-margin" if row.certain_gap > margin_of(row) else "differs"
 
 
 def list_unjudged(keys: Sequence[str]) -> list[str]:

@@ -32,6 +32,7 @@ WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
 #: The scores of all classes that are audited by default.
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
 #: The default metrics of models: rates of people whose number is the same with all.
+DEFAULT_MARGIN = 0.1
 MODEL_METRICS = ("acc", "ppr", "tpr", "fpr")
 #: A metric by its name, a `Metric`, or a function, with a name if it has none.
 RequestedMetric = str | Metric | Callable[..., Any] | tuple[str, Callable[..., Any]]
@@ -233,8 +234,10 @@ class Settings:
         Adjust over: the groups of each metric, or everything together. The groups of a
         metric include their classes and strata, but each threshold is adjusted for itself.
     margin : float
-        Equivalent within a margin of: the interval of the gap lies within ± this. That is the whole melded
-        interval, if no difference was found; for Brier scores, half of the margin counts.
+        Equivalent within a margin of: the interval of the gap lies within ± this. By default that
+        is 0.1 or, for a rate, half of the distance of the reference's 95% interval from 0 and 1,
+        if that is less. The whole melded interval counts, if no difference was found; for Brier
+        scores, half of the margin.
         Unbounded scores, such as likelihood ratios, are equivalent if the whole interval of
         their ratio lies between 0.8 and 1.25. With ``family="audit"``, the interval is one
         for all comparisons together.
@@ -281,7 +284,7 @@ class Settings:
     family: Literal["metric", "audit"] = _setting(
         "metric", named={"metric": "the groups of each metric", "audit": "everything together"}
     )
-    margin: float = _setting(0.1, below=1e300)
+    margin: float | None = _setting(None, below=1e300, reads="number")
     bounds: Literal["fcr", "simultaneous"] = _setting(
         "fcr", named={"fcr": "on average (false coverage rate)", "simultaneous": "all together"}
     )
@@ -339,6 +342,11 @@ class Settings:
             str(by): {code_text(code): name for code, name in names.items()}
             for by, names in (self.group_names or {}).items()
         }
+
+    @property
+    def planned_gap(self) -> float:
+        """The gap that needed cases refer to, and margins that do not depend on a rate."""
+        return DEFAULT_MARGIN if self.margin is None else self.margin
 
     def widest(self, columns: Sequence[str]) -> int:
         """The largest number of these columns that are intersected."""

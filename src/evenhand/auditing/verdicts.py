@@ -13,7 +13,7 @@ from ..inference import ROUNDING
 from ..planning import required_n
 from .metric_selection import lookup_metric
 from .results_table import ResultsTable, Row
-from .settings import Settings
+from .settings import DEFAULT_MARGIN, Settings
 from .verdict import Verdict
 
 # Ratios are equivalent if they are between 4/5 and 5/4.
@@ -51,28 +51,37 @@ def mark_equivalent(
 
     With ``family="audit"``, these intervals are simultaneous, too.
     """
+    margins = list_margins(table, settings), table.is_ratio
     is_open = verdict == Verdict.INCONCLUSIVE
-    is_within = is_open & is_within_margin(table, table["gap_low"], table["gap_high"], settings)
+    is_within = is_open & is_within_margin(*margins, table["gap_low"], table["gap_high"])
     level = settings.confidence_level
     if settings.family == "audit":
         level = 1 - (1 - level) / settings.alpha * (1 - simultaneous)
     # Melded intervals, from which bounds are, are the wider ones.
     ends = bound_rows(table, is_within, level)
-    is_within &= is_within_margin(table, *ends, settings)
+    is_within &= is_within_margin(*margins, *ends)
+    table.fill(slice(None), margin=margins[0])
     verdict[is_within] = Verdict.EQUIVALENT.value
 
 
-def is_within_margin(table: ResultsTable, low: Floats, high: Floats, settings: Settings) -> Bools:
+def is_within_margin(margin: Floats, is_ratio: Bools, low: Floats, high: Floats) -> Bools:
     """Whether whole intervals of gaps lie within the margin."""
-    margin = np.empty(len(table))
-    for block in table.blocks:
-        margin[block.rows] = settings.margin * margin_scale(block.metric)
-    lowest = np.where(table.is_ratio, 1 / RATIO_MARGIN, -margin)
-    highest = np.where(table.is_ratio, RATIO_MARGIN, margin)
-    return (low >= lowest) & (high <= highest)
+    lowest = np.where(is_ratio, 1 / np.maximum(margin, 1e-300), -margin)
+    return np.asarray((low >= lowest) & (high <= margin))
 
 
 # Margins
+
+
+def list_margins(table: ResultsTable, settings: Settings) -> Floats:
+    """The margins of all rows: gaps or, for ratios, factors that do not matter."""
+    margin = np.empty(len(table))
+    for block in table.blocks:
+        margin[block.rows] = settings.planned_gap * margin_scale(block.metric)
+    for part in table.evaluations if settings.margin is None else ():
+        if part.counts is not None:
+            margin[part.rows] = np.fmin(margin[part.rows], part.counts.reference_margins())
+    return np.where(table.is_ratio, RATIO_MARGIN, margin)
 
 
 def margin_scale(metric: Any) -> float:
@@ -80,18 +89,20 @@ def margin_scale(metric: Any) -> float:
     return float(getattr(metric, "margin_scale", 1.0))
 
 
-def margin_of(row: Row, margin: float) -> float:
+def margin_of(row: Row) -> float:
     """The gap that does not matter, on the scale of `Row.smallest_gap`."""
-    return log(RATIO_MARGIN) if row.is_ratio else margin * margin_scale(lookup_metric(row.metric))
+    return float(log(row.margin) if row.is_ratio else row.margin)
 
 
-def margins_text(rows: Iterable[Row], margin: float) -> str:
+def margins_text(rows: Iterable[Row], margin: float | None) -> str:
     """The gaps that do not matter, in words, of the scores in these rows."""
     kinds = {(row.is_ratio, row.metric) for row in rows}
+    largest = DEFAULT_MARGIN if margin is None else margin
     scales = {key: margin_scale(lookup_metric(key)) for _, key in sorted(kinds)}
-    apart = [f"{key}: ±{margin * scale:g}" for key, scale in scales.items() if scale != 1]
+    apart = ["less for rates near 0 or 1"] if margin is None else []
+    apart += [f"{key}: ±{largest * scale:g}" for key, scale in scales.items() if scale != 1]
     apart += ["ratios: 0.8 to 1.25"] if any(is_ratio for is_ratio, _ in kinds) else []
-    return f"±{margin:g}" + (f" ({'; '.join(apart)})" if apart else "")
+    return f"±{largest:g}" + (f" ({'; '.join(apart)})" if apart else "")
 
 
 # Bounds
@@ -189,7 +200,7 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
         if counts is None or counts.metric.is_distance or len(counts.corners) != 1 or not len(rows):
             continue
         is_ratio = counts.metric.kind == "ratio"
-        gap = RATIO_MARGIN if is_ratio else settings.margin
+        gap = RATIO_MARGIN if is_ratio else settings.planned_gap
         # Planning takes whole counts, and an effective case stands for several.
         reference = np.round(counts.corners[0].reference[rows])
         of_rows = levels[part.rows][rows]

@@ -86,7 +86,7 @@ def _draw_panels(summary: Summary) -> list[tuple[object, str]]:
             if row
         ]
         about = f"{summary.words.title(metric)}: {summary.gap_title} in percentage points"
-        label, margin = f"{about}. {'; '.join(gaps)}.", summary.settings["margin"]
+        label, margin = f"{about}. {'; '.join(gaps)}.", summary.planned_gap
         return svg_charts.draw_gaps(list(found.values()), domain, margin, label, summary.key_rows)
 
     return [(metric, draw(metric)) for metric in summary.metrics if metric.key in chosen]

@@ -14,7 +14,15 @@ from math import floor, isnan
 
 import numpy as np
 
-from ..auditing import Finding, ReferenceKind, Row, Verdict, lookup_metric, margin_of
+from ..auditing import (
+    DEFAULT_MARGIN,
+    Finding,
+    ReferenceKind,
+    Row,
+    Verdict,
+    lookup_metric,
+    margin_of,
+)
 from ..metrics import Metric
 from ..wording import legible, number, percent, pvalue, rounded_down, rounded_up, several
 from .words import Settings, Words, counted_property, harmful_direction
@@ -312,9 +320,14 @@ def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settin
         counts = [" and ".join(f"{n:,}" for n in one.denominators) for one in rows]
         scores = [f"{one.metric} ({count})" for one, count in zip(rows, counts, strict=True)]
         steps = collecting_text(rows, lambda _: name, words)
-        power = f". For 80% power at a gap of {settings['margin']:g}: {steps}" if steps else ""
+        power = f". For 80% power at a gap of {planned_gap(settings):g}: {steps}" if steps else ""
         return f"{name}: inconclusive on {', '.join(scores)}{power}"
     return f"{name}: {describe_row(row, settings)}"
+
+
+def planned_gap(settings: Settings) -> float:
+    """The gap that needed cases refer to."""
+    return float(DEFAULT_MARGIN if settings["margin"] is None else settings["margin"])
 
 
 # The choice of key sentences
@@ -331,7 +344,7 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     """
 
     def rank(row: Row) -> tuple[bool, bool, float, float, bool]:
-        is_large = row.smallest_gap > margin_of(row, settings["margin"])
+        is_large = row.smallest_gap > margin_of(row)
         size = 0.0 if isnan(row.gap) else -round(abs(row.gap), 9)
         bound = -round(row.smallest_gap, 9)
         # Of two groups that mirror each other, the one that is worse off.

@@ -211,6 +211,11 @@ class Summary:
         return f"{join_and(kinds).capitalize()} tests, {name}{scope}, alpha {s['alpha']:g}"
 
     @property
+    def planned_gap(self) -> float:
+        """The gap that needed cases refer to."""
+        return narrative.planned_gap(self.settings)
+
+    @property
     def margin(self) -> str:
         """The gaps that do not matter."""
         return margins_text(self.rows, self.settings["margin"])

@@ -220,7 +220,7 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
     if summary.inconclusive:
         yield printable(f"Inconclusive: {summary.inconclusive}")
         if steps := summary.collecting:
-            yield printable(f"  80% power at a gap of {summary.settings['margin']:g}: {steps}")
+            yield printable(f"  80% power at a gap of {summary.planned_gap:g}: {steps}")
     if driven := summary.driven:
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
         hint = f"try a named {'--reference' if is_command else 'reference'}"
