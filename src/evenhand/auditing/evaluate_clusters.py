@@ -162,12 +162,8 @@ class ClusteredRates:
             beyond[1] += (group.low <= reference.high).sum(axis=1)
             low, high, least, most = map(curve.score, (*group, *reference))
             with np.errstate(divide="ignore", invalid="ignore"):
-                gaps = (
-                    (low / most, high / least)
-                    if self.kind == "ratio"
-                    else (low - most, high - least)
-                )
-            smallest = np.stack([gaps[0], -gaps[1], low, -high])
+                law = np.divide if self.kind == "ratio" else np.subtract
+                smallest = np.stack([law(low, most), -law(high, least), low, -high])
             ends = np.concatenate([ends, smallest], axis=-1)
             if count < ends.shape[-1]:
                 ends = np.partition(ends, count, axis=-1)[..., :count]
@@ -184,7 +180,9 @@ class ClusteredRates:
             comparisons = next(one for _, one in self.scored if one.source == source)
             values = cells[source] = np.zeros((*comparisons.values.shape[:2], 4, size))
             for place, key, kinds, times in alike:
-                values[place, key] = (draw_weights(times, rng, size).T @ kinds).T
+                # Not a matrix product, whose threads take longer than the sums.
+                weights = draw_weights(times, rng, size)
+                values[place, key] = np.einsum("kd,kc->cd", weights, kinds)
         parts = []
         for metric, comparisons in self.scored:
             of_metric = count_successes(metric.base, np.moveaxis(cells[comparisons.source], 2, -1))

@@ -28,9 +28,9 @@ from ..inference import (
     MatchSettings,
     NullDistribution,
     TwoRates,
+    clustering_effect,
     compared_rates,
     count_successes,
-    design_effects,
     equality_test,
     fisher_tails,
     limit_strengths,
@@ -359,8 +359,8 @@ class ComparedCounts:
                 of_sides[:, rows] = of_rows
             of_sides[:, self.is_clustered] = np.nan
             if self.clusters is not None:
-                of_clusters = self.clusters.score_intervals(level, metric.scores(sides.group))
-                of_sides = np.where(self.is_clustered, of_clusters, of_sides)
+                known = self.clusters.score_intervals(level, metric.scores(sides.group))
+                of_sides = np.where(self.is_clustered, known, of_sides)
             ends.append(of_sides)
         low, high = ends[0][0], ends[-1][1]
         if len(ends) == 2:
@@ -390,14 +390,15 @@ class ComparedCounts:
                 low, high = law(self.metric.base, group, reference, kind).interval(level)
             ends.append((low[which], high[which]))
         low, high = ends[0][0], ends[-1][1]
-        if (is_clustered := self.is_clustered[rows]).any():
-            of_clusters = np.full((2, len(rows)), np.nan)
-            if self.clusters is not None:
-                of_clusters = self.clusters.gap_intervals(rows, level)
-            low, high = np.where(is_clustered, of_clusters, [low, high])
+        is_clustered = self.is_clustered[rows]
+        low, high = np.where(is_clustered, np.nan, [low, high])
+        if self.clusters is not None:
+            known = self.clusters.gap_intervals(rows, level)
+            low, high = np.where(is_clustered, known, [low, high])
         share = self.share[rows]
         if gaps is not None:
-            observed = np.where(np.isfinite(gaps) & (share == 1), gaps, np.nan)
+            is_known = np.isfinite(gaps) & (share == 1) & ~(is_clustered & np.isnan(low))
+            observed = np.where(is_known, gaps, np.nan)
             low, high = np.fmin(low, observed), np.fmax(high, observed)
         return low * share, high * share
 
@@ -439,30 +440,28 @@ def rounding_corners(metric: OneGroupMetric, comparisons: Comparisons) -> list[S
 
 
 def effective_cells(metric: OneGroupMetric, comparisons: Comparisons) -> tuple[Sides, Columns]:
-    """The cells divided by the design effects of weights or clusters, and columns about these."""
+    """The cells, divided by the design effects of weights, and columns about effective ones.
+
+    Those of clusters are whole if no cluster of theirs has several cases that count.
+    """
     cells, tally = comparisons.cells, comparisons.tally
     n = len(comparisons)
-    if not tally.weighted and tally.clusters is None:
-        return Sides(*cells, np.ones(n, dtype=bool)), {}
-    effects, correlation = np.ones((2, n)), np.full(n, np.nan)
-    is_whole = np.zeros(n, dtype=bool)
-    if tally.clusters is None:
-        squares = comparisons.split(comparisons.counts.squares)
-        pairs = zip(cells, squares, strict=True)
-        effects[:] = [weighting_effects(metric, *pair) for pair in pairs]
-    else:
-        clusters = tally.clusters
-        for row in range(n):
-            masks = comparisons.masks(row, clusters.key)
-            sides = [comparisons.cluster_cells[comparisons.place[row]][mask] for mask in masks]
-            if len(sides[0]):
-                found = design_effects(metric, *sides)
-                effects[:, row] = found.group, found.reference
-                correlation[row], is_whole[row] = found.correlation, found.independent
     support = metric.support(cells[0]).min(axis=-1)
-    columns = {"n_effective": support / effects[0], "correlation": correlation}
+    if tally.clusters is not None:
+        found = np.empty((3, n))
+        for row, place in enumerate(comparisons.place):
+            masks = comparisons.masks(row, tally.clusters.key)
+            sides = (comparisons.cluster_cells[place][mask] for mask in masks)
+            found[:, row] = clustering_effect(metric, *sides)
+        columns = {"n_effective": support / found[0], "correlation": found[1]}
+        return Sides(*cells, found[2] == 1), columns
+    if not tally.weighted:
+        return Sides(*cells, np.ones(n, dtype=bool)), {}
+    squares = comparisons.split(comparisons.counts.squares)
+    effects = [weighting_effects(metric, *pair) for pair in zip(cells, squares, strict=True)]
     group, reference = (side / effect[:, None] for side, effect in zip(cells, effects, strict=True))
-    return Sides(group, reference, is_whole), columns
+    columns = {"n_effective": support / effects[0], "correlation": np.full(n, np.nan)}
+    return Sides(group, reference, np.zeros(n, dtype=bool)), columns
 
 
 def hide_vague_scores(

@@ -8,7 +8,7 @@ from .cluster_bounds import (
     draw_weights,
     tail_pvalue,
 )
-from .design_effect import design_effects, score_slopes, weighting_effects
+from .design_effect import clustering_effect, score_slopes, weighting_effects
 from .disparity import FOUR_FIFTHS, Disparity, Stratum, disparity
 from .e_process import EProcesses
 from .fisher import (
