@@ -1,212 +1,191 @@
-"""Size, coverage and power of tests and intervals of dependent cases, in many settings.
+"""Size, coverage and power of tests and intervals of rates of clusters, beside other tests.
 
-Rates of clusters are beta, logit-normal or two-point distributed, with a given intra-class correlation. Run it with
-``.venv/bin/python benchmarks/clusters.py [rates|scores|power] [--runs 1000]``; it prints Markdown tables.
-docs/reference/evidence.md has the numbers that matter.
+Each side has clusters whose rates vary. The bound (`evenhand.inference.cluster_bounds`) is beside Fisher's test of all
+cases and, if their module is given, the design effects that audits used before. Run it with ``.venv/bin/python
+benchmarks/clusters.py [size|power] [--runs 1000] [--before FILE]``, where FILE is written by ``git show
+360fb1b:src/evenhand/inference/design_effect.py``; it prints Markdown tables. See docs/reference/evidence.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import product
+from importlib import util
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import expit
 
-from evenhand.inference import design_effects, equality_test, melded_gaps, score_intervals
+from evenhand.inference import bound_rates, count_alike, draw_weights, equality_test, tail_pvalue
 from evenhand.metrics import metric
 
 Floats = NDArray[np.float64]
-Sizes = Callable[[np.random.Generator], NDArray[np.int64]]
+Rng = np.random.Generator
+#: The sizes of clusters, and their rates given the sizes.
+Sizes = Callable[[Rng], Floats]
+Rates = Callable[[Rng, Floats], Floats]
+DRAWS = 2_000
+TPR = metric("tpr").base
 
 
-def fixed(n: int, size: int) -> Sizes:
+class Side(NamedTuple):
+    """Clusters of a side, and the share of successes among all of its cases in the long run."""
+
+    sizes: Sizes
+    rates: Rates
+    mean: float
+
+    def draw(self, rng: Rng) -> tuple[Floats, Floats]:
+        """Successes and cases of clusters."""
+        n = self.sizes(rng)
+        return rng.binomial(n.astype(int), self.rates(rng, n)).astype(float), n
+
+
+def fixed(k: int, size: int) -> Sizes:
     """So many clusters of a size."""
-    return lambda rng: np.full(n, size)
+    return lambda rng: np.full(k, float(size))
 
 
-def unequal(n: int) -> Sizes:
-    """So many clusters of 1 to 20 cases."""
-    return lambda rng: rng.integers(1, 21, n)
+def lognormal(k: int) -> Sizes:
+    """So many clusters, a few of which are large."""
+    return lambda rng: np.maximum(1.0, np.round(rng.lognormal(1, 1.2, k)))
 
 
-def mostly_single(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Six clusters of one case and two of 20."""
-    return np.array([1] * 6 + [20] * 2)
+def failing(sizes: Sizes, one_in: float, rate: float = 0.97) -> Side:
+    """One in so many clusters always fails."""
+    mean = rate * (1 - 1 / one_in)
+    return Side(sizes, lambda rng, n: np.where(rng.random(len(n)) < 1 / one_in, 0.0, rate), mean)
 
 
-DESIGNS: dict[str, tuple[Sizes, Sizes]] = {
-    "8 x 20 v 200 x 1": (fixed(8, 20), fixed(200, 1)),
-    "10 x 20 v 200 x 1": (fixed(10, 20), fixed(200, 1)),
-    "8 x 20 v 200 x 2": (fixed(8, 20), fixed(200, 2)),
-    "8 x 5 v 200 x 1": (fixed(8, 5), fixed(200, 1)),
-    "200 x 1 v 8 x 20": (fixed(200, 1), fixed(8, 20)),
-    "8 x 2 v 120 x 20": (fixed(8, 2), fixed(120, 20)),
-    "8 x 10 v 8 x 10": (fixed(8, 10), fixed(8, 10)),
-    "12 x 5 v 120 x 5": (fixed(12, 5), fixed(120, 5)),
-    "30 x 2 v 30 x 2": (fixed(30, 2), fixed(30, 2)),
-    "8 of 1 to 20 v 200 of 1 to 20": (unequal(8), unequal(200)),
-    "20 of 1 to 20 v 60 of 1 to 20": (unequal(20), unequal(60)),
-    "6 x 1 and 2 x 20 v 200 x 5": (mostly_single, fixed(200, 5)),
-    "200 x 20 v 200 x 20": (fixed(200, 20), fixed(200, 20)),
+def varying(sizes: Sizes, a: float, b: float) -> Side:
+    """Rates of a beta distribution."""
+    return Side(sizes, lambda rng, n: rng.beta(a, b, len(n)), a / (a + b))
+
+
+def same(sizes: Sizes, rate: float) -> Side:
+    """Independent cases."""
+    return Side(sizes, lambda rng, n: np.full(len(n), rate), rate)
+
+
+def large_ones_fail() -> Side:
+    """One in 20 clusters has 20 cases, which all fail; the others have one."""
+    rates: Rates = lambda rng, n: np.where(n > 1, 0.0, 0.97)  # noqa: E731
+    sizes: Sizes = lambda rng: np.where(rng.random(30) < 0.05, 20.0, 1.0)  # noqa: E731
+    return Side(sizes, rates, 0.95 * 0.97 / (0.95 + 0.05 * 20))
+
+
+def pair(group: Side, clusters: int, size: int = 1) -> tuple[Side, Side]:
+    """A group beside a reference of the same rate, whose clusters are alike if they have several cases."""
+    sizes = fixed(clusters, size)
+    return group, same(sizes, group.mean) if size == 1 else group._replace(sizes=sizes)
+
+
+EQUAL: dict[str, tuple[Side, Side]] = {
+    "30 × 20 v 2,000 × 1, 1 in 6 always fails": pair(failing(fixed(30, 20), 6), 2_000),
+    "30 × 20 v 2,000 × 1, 1 in 20 always fails": pair(failing(fixed(30, 20), 20), 2_000),
+    "30 × 20 v 2,000 × 1, 1 in 30 always fails": pair(failing(fixed(30, 20), 30), 2_000),
+    "60 × 20 v 2,000 × 1, 1 in 40 always fails": pair(failing(fixed(60, 20), 40), 2_000),
+    "100 × 20 v 2,000 × 1, 1 in 60 always fails": pair(failing(fixed(100, 20), 60), 2_000),
+    "8 × 20 v 200 × 1, 1 in 9 always fails": pair(failing(fixed(8, 20), 9, 0.9), 200),
+    "10 lognormal v 500 × 1, 1 in 6 always fails": pair(failing(lognormal(10), 6, 0.96), 500),
+    "30 × 20 v 200 × 20, 1 in 20 always fails": pair(failing(fixed(30, 20), 20), 200, 20),
+    "5 × 20 v 500 × 1, Beta(.9, .1)": pair(varying(fixed(5, 20), 0.9, 0.1), 500),
+    "30 × 20 v 2,000 × 1, Beta(.9, .1)": pair(varying(fixed(30, 20), 0.9, 0.1), 2_000),
+    "8 × 20 v 8 × 20, Beta(.45, .05)": pair(varying(fixed(8, 20), 0.45, 0.05), 8, 20),
+    "30 × 20 v 2,000 × 1, independent": pair(same(fixed(30, 20), 0.9), 2_000),
+    "100 × 1 v 500 × 1, independent": pair(same(fixed(100, 1), 0.9), 500),
+    "30 of 1 or 20 v 2,000 × 1, large ones fail": pair(large_ones_fail(), 2_000),
 }
-CORRELATIONS = (0.0, 0.1, 0.3, 0.6, 0.9)
-RATES = (0.5, 0.8, 0.9, 0.97)
+DIFFERENT: dict[str, tuple[Side, Side]] = {
+    f"{k} × 20 of Beta({a}, {b}) v 2,000 × 1 at {rate}": (varying(fixed(k, 20), a, b), same(fixed(2_000, 1), rate))
+    for k, a, b, rate in (
+        (30, 7.2, 1.8, 0.9), (30, 4.5, 4.5, 0.6), (60, 7.2, 1.8, 0.86), (60, 4.5, 4.5, 0.58), (60, 8.1, 0.9, 0.94),
+        (100, 7.2, 1.8, 0.85), (100, 4.5, 4.5, 0.56), (100, 8.1, 0.9, 0.93),
+    )
+}  # fmt: skip
 
 
-def beta_rates(rng: np.random.Generator, n: int, p: float, correlation: float) -> Floats:
-    """Rates of a beta law."""
-    if correlation == 0:
-        return np.full(n, p)
-    spread = (1 - correlation) / correlation
-    return np.asarray(rng.beta(p * spread, (1 - p) * spread, n))
+def interval(sides: list[tuple[Floats, Floats]], rng: Rng) -> tuple[bool, float, float]:
+    """Whether the bound finds a difference, and the interval of the group's rate."""
+    drawn = []
+    for x, n in sides:
+        kinds, times = count_alike(np.stack([x, n - x], axis=1))
+        sums = kinds.T @ draw_weights(times, rng, DRAWS)
+        drawn.append(bound_rates(sums, rng.standard_exponential(DRAWS) * n.max()))
+    group, reference = drawn
+    beyond = min((group.low <= reference.high).sum(), (group.high >= reference.low).sum())
+    p, _ = tail_pvalue(np.array([beyond]), DRAWS)
+    return bool(p[0] <= 0.05), float(np.quantile(group.low, 0.025)), float(np.quantile(group.high, 0.975))
 
 
-_NORMAL = np.random.default_rng(0).normal(size=20_000)
+def as_cells(x: Floats, n: Floats) -> Floats:
+    """The cells of clusters of positives."""
+    return np.stack([x, n - x, 0 * x, 0 * x], axis=1)
 
 
-def logit_rates(rng: np.random.Generator, n: int, p: float, correlation: float) -> Floats:
-    """Rates whose logit is normal, with this mean and correlation."""
-    if correlation == 0:
-        return np.full(n, p)
-    middle, spread = _logit(p, correlation)
-    return np.asarray(expit(middle + spread * rng.normal(size=n)))
+def compare(sides: tuple[Side, Side], runs: int, before: Any) -> str:
+    """A row of shares in %: differences found by bound, design effects and Fisher's test; misses of the rate."""
+    rng, found, missed = np.random.default_rng(21), [], 0
+    cells: list[list[Floats]] = []
+    effective: list[list[Floats]] = []
+    for _ in range(runs):
+        drawn = [side.draw(rng) for side in sides]
+        differs, low, high = interval(drawn, rng)
+        found.append(differs)
+        missed += not low <= sides[0].mean <= high
+        clusters = [as_cells(*one) for one in drawn]
+        cells.append([one.sum(axis=0) for one in clusters])
+        if before is not None:
+            effects = before.design_effects(TPR, *clusters)
+            pairs = zip(cells[-1], (effects.group, effects.reference), strict=True)
+            effective.append([one / effect for one, effect in pairs])
+    shares = [np.mean(found), np.nan]
+    if before is not None:
+        shares[1] = (equality_test(TPR, *np.swapaxes(effective, 0, 1), whole=False).pvalues <= 0.05).mean()
+    shares += [(equality_test(TPR, *np.swapaxes(cells, 0, 1)).pvalues <= 0.05).mean(), missed / runs]
+    return " | ".join("–" if np.isnan(one) else f"{100 * one:.1f}" for one in shares)
 
 
-@lru_cache(maxsize=100)
-def _logit(p: float, correlation: float) -> tuple[float, float]:
-    """The mean and the spread of logits whose rates have this mean and correlation."""
-
-    def middle(spread: float) -> float:
-        return float(brentq(lambda m: expit(m + spread * _NORMAL).mean() - p, -60, 60))
-
-    def excess(spread: float) -> float:
-        return float(expit(middle(spread) + spread * _NORMAL).var() / (p * (1 - p)) - correlation)
-
-    spread = float(brentq(excess, 1e-3, 30))
-    return middle(spread), spread
+def size(runs: int, before: Any) -> Iterator[str]:
+    """How often equal rates are found to differ, and the interval of the group's rate misses, in %."""
+    yield from table(EQUAL, runs, before)
 
 
-def two_rates(rng: np.random.Generator, n: int, p: float, correlation: float) -> Floats:
-    """Two rates, equally far from the mean where that is possible."""
-    reach = np.sqrt(correlation * p * (1 - p))
-    share = max(0.5, correlation * p / (correlation * p + 1 - p))
-    high = p + reach * np.sqrt((1 - share) / share)
-    low = p - reach * np.sqrt(share / (1 - share))
-    return np.asarray(np.where(rng.random(n) < share, min(high, 1.0), max(low, 0.0)))
+def power(runs: int, before: Any) -> Iterator[str]:
+    """How often different rates are found to differ, in %."""
+    yield from table(DIFFERENT, runs, before)
 
 
-LAWS = {"beta": beta_rates, "logit-normal": logit_rates, "two values": two_rates}
+def table(settings: dict[str, tuple[Side, Side]], runs: int, before: Any) -> Iterator[str]:
+    """The rows of some settings."""
+    yield "| clusters × cases | bound | design effects | Fisher, all cases | misses of the rate |"
+    yield "|---|---|---|---|---|"
+    for name, sides in settings.items():
+        yield f"| {name} | {compare(sides, runs, before)} |"
 
 
-def effective(name: str, sides: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Effective cells of groups and references, given the cells of their clusters."""
-    m = metric(name).base
-    mine, theirs = np.empty((len(sides), 4)), np.empty((len(sides), 4))
-    for i, (group, reference) in enumerate(sides):
-        found = design_effects(m, group, reference)
-        mine[i], theirs[i] = group.sum(axis=0) / found.group, reference.sum(axis=0) / found.reference
-    return mine, theirs
-
-
-def drawn_rates(
-    rng: np.random.Generator, design: tuple[Sizes, Sizes], law: str, p: tuple[float, float], correlation: float
-) -> tuple[Floats, Floats]:
-    """The cells of the clusters of a group and of its reference, of positives only."""
-    sides = []
-    for sizes, rate in zip(design, p, strict=True):
-        n = sizes(rng)
-        x = rng.binomial(n, LAWS[law](rng, len(n), rate, correlation))
-        sides.append(np.column_stack([x, n - x, 0 * x, 0 * x]).astype(np.float64))
-    return sides[0], sides[1]
-
-
-def drawn_scores(rng: np.random.Generator, design: tuple[Sizes, Sizes], correlation: float) -> tuple[Floats, Floats]:
-    """The same of positives and negatives: a cluster's label is the same for all of its cases, its errors vary."""
-    sides = []
-    for sizes in design:
-        n = sizes(rng)
-        positive = rng.random(len(n)) < 0.5
-        wrong = rng.binomial(n, beta_rates(rng, len(n), 0.2, correlation))
-        right = n - wrong
-        zero = 0 * n
-        sides.append(
-            np.where(positive[:, None], np.column_stack([right, wrong, zero, zero]),
-                     np.column_stack([zero, zero, wrong, right])).astype(np.float64)
-        )  # fmt: skip
-    return sides[0], sides[1]
-
-
-def rates(runs: int) -> Iterator[str]:
-    """How often equal rates are found to differ, and intervals miss, in %: the largest over all rates."""
-    m = metric("tpr").base
-    yield "| clusters | law | " + " | ".join(f"ρ = {one:g}" for one in CORRELATIONS) + " | misses of gap | of score |"
-    yield "|---|---|" + "---|" * (len(CORRELATIONS) + 2)
-    for (name, design), law in product(DESIGNS.items(), LAWS):
-        if law != "beta" and name not in list(DESIGNS)[:8:3]:
-            continue
-        rng = np.random.default_rng(1)
-        worst, gaps, scores = [], 0.0, 0.0
-        for correlation in CORRELATIONS:
-            size = 0.0
-            for p in RATES:
-                sides = [drawn_rates(rng, design, law, (p, p), correlation) for _ in range(runs)]
-                groups, references = effective("tpr", sides)
-                found = equality_test(m, groups, references, whole=False).pvalues
-                size = max(size, float((found <= 0.05).mean()))
-                low, high = melded_gaps(m, groups, references, "difference").interval(0.95)
-                gaps = max(gaps, float(((low > 0) | (high < 0)).mean()))
-                low, high = score_intervals(m, groups, 0.95, whole=False)
-                scores = max(scores, float(((low > p) | (high < p)).mean()))
-            worst.append(size)
-        yield f"| {name} | {law} | " + " | ".join(f"{100 * one:.1f}" for one in (*worst, gaps, scores)) + " |"
-
-
-def scores(runs: int) -> Iterator[str]:
-    """The same of scores made of several rates."""
-    yield "| clusters | score | " + " | ".join(f"ρ = {one:g}" for one in CORRELATIONS) + " | misses of gap |"
-    yield "|---|---|" + "---|" * (len(CORRELATIONS) + 1)
-    for name, key in product(list(DESIGNS)[2:12:3], ("mcc", "informedness")):
-        m, rng = metric(key).base, np.random.default_rng(1)
-        worst, gaps = [], 0.0
-        for correlation in CORRELATIONS:
-            sides = [drawn_scores(rng, DESIGNS[name], correlation) for _ in range(runs)]
-            groups, references = effective(key, sides)
-            p = equality_test(m, groups, references, whole=False).pvalues
-            worst.append(float(np.nanmean(np.where(np.isnan(p), 1.0, p) <= 0.05)))
-            low, high = melded_gaps(m, groups, references, "difference").interval(0.95)
-            gaps = max(gaps, float(((low > 0) | (high < 0)).mean()))
-        yield f"| {name} | {key} | " + " | ".join(f"{100 * one:.1f}" for one in (*worst, gaps)) + " |"
-
-
-def power(runs: int) -> Iterator[str]:
-    """How often a gap of 0.2 is found with independent cases, beside Fisher's test that knows they are."""
-    m = metric("tpr").base
-    yield "| clusters | " + " | ".join(f"{max(p - 0.2, 0.3):g} v {p:g}" for p in RATES) + " |"
-    yield "|---|" + "---|" * len(RATES)
-    for name, design in DESIGNS.items():
-        rng, cells = np.random.default_rng(1), []
-        for p in RATES:
-            sides = [drawn_rates(rng, design, "beta", (max(p - 0.2, 0.3), p), 0.0) for _ in range(runs)]
-            whole = [np.array([side[i].sum(axis=0) for side in sides]) for i in (0, 1)]
-            naive = equality_test(m, whole[0], whole[1]).pvalues <= 0.05
-            found = equality_test(m, *effective("tpr", sides), whole=False).pvalues <= 0.05
-            cells.append(f"{100 * found.mean():.0f} of {100 * naive.mean():.0f}")
-        yield f"| {name} | " + " | ".join(cells) + " |"
+def load(path: Path) -> Any:
+    """The module of earlier design effects."""
+    spec = util.spec_from_file_location("evenhand.inference.before", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("table", nargs="?", choices=["rates", "scores", "power"])
+    parser.add_argument("table", nargs="?", choices=["size", "power"])
     parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--before", type=Path, help="the module of earlier design effects")
     chosen = parser.parse_args()
-    for table in (rates, scores, power):
-        if chosen.table in (None, table.__name__):
-            runs = chosen.runs if table is not scores else max(chosen.runs // 5, 20)
-            print(f"\n{table.__doc__} {runs:,} runs each.\n")
-            for line in table(runs):
+    earlier = chosen.before and load(chosen.before)
+    for rows in (size, power):
+        if chosen.table in (None, rows.__name__):
+            print(f"\n{rows.__doc__} {chosen.runs:,} runs each.\n")
+            for line in rows(chosen.runs, earlier):
                 print(line, flush=True)

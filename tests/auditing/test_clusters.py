@@ -11,7 +11,7 @@ from pytest import approx
 
 import evenhand as eh
 from evenhand.errors import InvalidInput
-from evenhand.inference import design_effects
+from evenhand.inference import clustering_effect
 from evenhand.metrics import metric
 
 METRICS = ["tpr", "ppr", "f1", "mcc", "equalized_odds", "lr_plus"]
@@ -52,7 +52,7 @@ def test_clusters_of_one_row_leave_the_audit_unchanged() -> None:
             assert getattr(row, name) == approx(getattr(other, name), nan_ok=True, rel=0), name
 
 
-def test_a_rate_has_the_effective_counts_of_its_clusters() -> None:
+def test_the_design_effect_of_clusters_is_described() -> None:
     data = people()
     row = next(row for row in audit(data, metrics="tpr", cluster="patient").rows if row.group == "A")
     mine: dict[str, list[int]] = {}
@@ -61,14 +61,14 @@ def test_a_rate_has_the_effective_counts_of_its_clusters() -> None:
         side = mine if site == "A" else theirs
         cells = side.setdefault(patient, [0, 0, 0, 0])
         cells[(0 if p else 1) if y else (2 if p else 3)] += 1
-    effects = design_effects(
+    found = clustering_effect(
         metric("tpr").base, *(np.array(list(side.values()), dtype=float) for side in (mine, theirs))
     )
 
     assert row.denominators == (30,)
-    assert row.method == "effective counts"
-    assert row.correlation == effects.correlation > 0.2
-    assert row.n_effective == approx(30 / effects.group)
+    assert row.method == "cluster bound" and 0 < row.p_error < 0.01
+    assert row.correlation == approx(found.correlation) and found.correlation > 0.2
+    assert row.n_effective == approx(30 / found.effect)
     # The score itself is that of all cases.
     assert row.score == approx(sum(c[0] for c in mine.values()) / 30)
 
@@ -81,6 +81,12 @@ def test_dependent_cases_say_less() -> None:
 
     for row in plain.rows:
         other = wide[row.group, row.metric]
+        if row.metric in ("mcc", "equalized_odds", "lr_plus"):
+            assert other.verdict.value == "not tested" and other.method is None
+            assert other.reason == "scores of several rates are not tested with clusters"
+            assert np.isnan([other.pvalue, other.low, other.gap_low, other.required_n]).all()
+            assert other.score == row.score
+            continue
         assert other.gap_high - other.gap_low > row.gap_high - row.gap_low
         assert not row.pvalue < 0.2 or other.pvalue > row.pvalue
 
@@ -92,6 +98,85 @@ def test_the_interval_of_a_rate_and_its_test_agree() -> None:
         data = people(0.3, (0.45, 0.8, 0.8), seed)
         for row in audit(data, metrics=["tpr", "ppr", "f1"], cluster="patient", adjust="none").rows:
             assert (row.gap_low > 0 or row.gap_high < 0) == (row.pvalue <= 0.05)
+
+
+def test_a_rate_is_bounded_by_the_draws_of_its_clusters() -> None:
+    """By other code: weights of single clusters, one after the other."""
+    rows, rng = people(rates=(0.5, 0.8, 0.8)), np.random.default_rng(4)
+    row = next(row for row in audit(rows, metrics="f1", cluster="patient").rows if row.group == "A")
+    ends = []
+    sides: list[dict[str, list[int]]] = [{}, {}]
+    for site, patient, y, p in zip(rows["site"], rows["patient"], rows["y"], rows["p"], strict=True):
+        clusters = sides[site != "A"].setdefault(patient, [0, 0])
+        clusters[0] += y and p
+        clusters[1] += bool(y or p)
+    for side in sides:
+        x, n = np.array(list(side.values())).T
+        weights, pseudo = rng.exponential(size=(40_000, len(n))), rng.exponential(size=40_000) * n.max()
+        total = weights @ n + pseudo
+        ends += [2 * r / (1 + r) for r in (weights @ x / total, (weights @ x + pseudo) / total)]
+    low, high, least, most = ends
+    tail = min((low <= most).mean(), (high >= least).mean())
+    assert row.pvalue == approx(2 * tail, abs=4 * row.p_error)
+    assert (row.low, row.high) == approx((np.quantile(low, 0.025), np.quantile(high, 0.975)), abs=0.01)
+    gaps = np.quantile(low - most, 0.025), np.quantile(high - least, 0.975)
+    assert (row.gap_low, row.gap_high) == approx(gaps, abs=0.01)
+
+
+def test_two_groups_that_are_each_others_rest_have_the_same_test() -> None:
+    rows = people(rates=(0.5, 0.8, 0.8))
+    two = {name: values[:260] for name, values in rows.items()}
+    first, second = audit(two, metrics="tpr", cluster="patient").rows
+    assert first.pvalue == second.pvalue
+    assert (first.gap_low, first.gap_high) == approx((-second.gap_high, -second.gap_low))
+
+
+def test_few_clusters_are_not_tested_and_draws_repeat() -> None:
+    rows = people()
+    few = {name: values[40:] for name, values in rows.items()}  # A keeps 4 of 12 patients.
+    a = audit(few, metrics="tpr", cluster="patient", reference="A")
+    reasons = {row.group: (row.verdict.value, row.reason) for row in a.rows}
+    why = "has 4 of at least 5 clusters that a test needs"
+    assert reasons["B"] == ("not tested", f"the reference {why}")
+    a = audit(few, metrics="tpr", cluster="patient")
+    row = next(row for row in a.rows if row.group == "A")
+    assert (row.verdict.value, row.reason) == ("not tested", f"the group {why}")
+    assert np.isnan([row.pvalue, row.low, row.gap_low, row.at_least]).all()
+    assert audit(few, metrics="tpr", cluster="patient") == a
+    assert audit(few, metrics="tpr", cluster="patient", rng=1).rows != a.rows
+
+
+def test_selection_rates_have_the_clusters_of_cases_without_a_label() -> None:
+    rows = people()
+    twice = {name: [*values, *values] for name, values in rows.items()}
+    twice["y"] = [*rows["y"], *[None] * 460]
+    twice["patient"] = [*rows["patient"], *[f"new {one}" for one in rows["patient"]]]
+    whole = {**twice, "y": [*rows["y"], *rows["y"]]}
+    found, expected = (audit(one, metrics="ppr", cluster="patient") for one in (twice, whole))
+    for row, other in zip(found.rows, expected.rows, strict=True):
+        assert (row.group, row.score) == (other.group, other.score)
+        assert row.pvalue == approx(other.pvalue, abs=4 * (row.p_error + other.p_error))
+        assert row.gap_low == approx(other.gap_low, abs=0.02)
+
+
+def test_the_finding_says_what_is_assumed_and_when_there_are_too_few_draws() -> None:
+    assumed = (
+        "tests and intervals of clusters are approximate, and assume that no cluster is larger than those seen, or "
+        "that rates do not depend on the size of clusters"
+    )
+    said = [finding.sentence for finding in audit(people(), cluster="patient").findings if finding.kind == "clusters"]
+    assert said == [assumed]
+    many: dict[str, list[Any]] = {"site": [], "patient": [], "y": [], "p": []}
+    for site in range(300):
+        for i in range(5):
+            many["site"] += [f"{site}"] * 2
+            many["patient"] += [f"{site} {i}"] * 2
+            many["y"] += [1, 1]
+            many["p"] += [int(site > 0 and i > 0), int(site > 0)]
+    a = audit(many, metrics="tpr", cluster="patient", positive=1)
+    (sentence,) = [finding.sentence for finding in a.findings if finding.kind == "clusters"]
+    assert sentence.startswith(f"{assumed}; ") and "inconclusive comparison" in sentence
+    assert sentence.endswith("might differ with more draws than are made for so many groups and clusters")
 
 
 def test_an_audit_of_clusters_can_be_saved() -> None:
@@ -114,7 +199,7 @@ def test_counted_rows_thresholds_and_rows_without_a_cluster_have_clusters_too() 
     a = eh.audit(data | scores, y_true="y", y_score="s", groups="site", threshold=[0.5, 0.9], cluster="patient",
                  metrics="tpr")  # fmt: skip
     assert {row.at["threshold"] for row in a.rows} == {0.5, 0.9}
-    assert all(row.method == "effective counts" for row in a.rows if row.method)
+    assert all(row.method == "cluster bound" for row in a.rows if row.method)
     data["patient"][:3] = [None] * 3
     fewer = audit(data, cluster="patient", metrics="tpr")
     assert fewer.n == 457

@@ -283,11 +283,11 @@ def test_clusters_have_the_cells_of_their_cases(rows: list[Any], axis: list[floa
         for cluster, label, score, times in rows:
             if label is not None and score is not None:
                 expected.setdefault(cluster, [0.0] * 4)[cell_of(label, score >= threshold)] += times
-        found = zip(table.key.tolist(), table.cells[place].tolist(), strict=True)
+        found = zip(table.key.tolist(), table.counts[place].tolist(), strict=True)
         by_hand = ((("ab"[cluster % 2],), counted) for cluster, counted in expected.items())
         assert sorted((tally.keys[key], cell) for key, cell in found) == sorted(by_hand)
         for key in range(len(tally.keys)):
-            assert (table.cells[place, table.key == key].sum(axis=0) == counts.cells[place, key]).all()
+            assert (table.counts[place, table.key == key].sum(axis=0) == counts.cells[place, key]).all()
     assert tally.n_clusters == len(expected)
 
 

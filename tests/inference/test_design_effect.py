@@ -1,17 +1,17 @@
-"""Design effects: of clusters against beta-binomial likelihoods of SciPy, of weights against loops over cases."""
+"""Design effects: of clusters against pairs of cases, of weights against loops over cases."""
 
 from __future__ import annotations
+
+from itertools import permutations
 
 import numpy as np
 from hypothesis import given, strategies as st
 from pytest import approx
-from scipy.optimize import minimize_scalar
-from scipy.stats import betabinom, binom
 
 from evenhand.arrays import Floats
 from evenhand.confusion import CELLS
-from evenhand.inference import design_effects, weighting_effects
-from evenhand.inference.design_effect import _CORRELATIONS, _log_likelihoods, score_slopes
+from evenhand.inference import clustering_effect, weighting_effects
+from evenhand.inference.design_effect import score_slopes
 from evenhand.metrics import metric
 
 TPR, MCC = metric("tpr").base, metric("mcc").base
@@ -24,96 +24,42 @@ def cells(clusters: Clusters) -> Floats:
     return np.array([(tp, fn, 0, 0) for tp, fn in clusters], dtype=np.float64)
 
 
-def log_likelihood(clusters: Clusters, p: float, correlation: float) -> float:
-    """Of a beta-binomial law, by SciPy, without its binomial coefficients."""
-    x, n = np.array(clusters).T[0], np.array(clusters).sum(axis=1)
-    spread = (1 - correlation) / max(correlation, 1e-12)
-    law = binom(n, p) if correlation == 0 else betabinom(n, p * spread, (1 - p) * spread)
-    return float((law.logpmf(x) - binom.logpmf(x, n, 0.5) + n * np.log(0.5)).sum())
-
-
-def profile(clusters: Clusters, correlation: float) -> float:
-    """The log likelihood of a correlation at the most likely rate."""
-    cost = lambda p: -log_likelihood(clusters, p, correlation)  # noqa: E731
-    return -float(minimize_scalar(cost, bounds=(0.01, 0.99), method="bounded").fun)
-
-
-def most_likely(clusters: Clusters) -> float:
-    cost = lambda correlation: -profile(clusters, correlation)  # noqa: E731
-    return float(minimize_scalar(cost, bounds=(0.001, 0.9), method="bounded").x)
-
-
 def sample(n: int, correlation: float, rate: float = 2 / 3, size: int = 5) -> Clusters:
     rng, spread = np.random.default_rng(3), (1 - correlation) / correlation
     x = rng.binomial(size, rng.beta(rate * spread, (1 - rate) * spread, n))
     return [(int(successes), size - int(successes)) for successes in x]
 
 
-@given(clusters=some_clusters, p=st.floats(0.05, 0.95))
-def test_likelihoods_are_those_of_beta_binomial_laws(clusters: Clusters, p: float) -> None:
-    x, failures = np.array(clusters, dtype=np.float64).T
-    if (x + failures).any():
-        computed = _log_likelihoods(x, x + failures, (p, p))[0]
-        for i in (0, 10, 30, 50):
-            assert computed[i] == approx(log_likelihood(clusters, p, _CORRELATIONS[i]), abs=1e-8)
-
-
-def test_blocks_of_large_clusters_change_little() -> None:
-    """Neighbouring j of large clusters share a logarithm."""
-    large = sample(20, correlation=1 / 11, rate=0.8, size=2_000)
-    x, failures = np.array(large, dtype=np.float64).T
-    computed = _log_likelihoods(x, x + failures, (0.8, 0.8))[0]
-    exact = [log_likelihood(large, 0.8, _CORRELATIONS[i]) for i in (12, 16)]
-    assert computed[12] - computed[16] == approx(exact[0] - exact[1], abs=0.05)
-
-
-def test_the_correlation_is_the_most_likely_one_of_a_common_rate() -> None:
-    """Both sides are the same, so that neither different rates nor one side bounds it."""
+def test_the_correlation_is_that_of_pairs_of_cases_of_a_cluster() -> None:
+    """By a loop over all ordered pairs; one mean cluster is added for the rate that is estimated."""
     clusters = sample(30, correlation=0.25)
-    effects = design_effects(TPR, cells(clusters), cells(clusters))
-    assert effects.correlation == approx(most_likely(clusters), abs=0.02)
-
-
-def test_a_gap_shown_by_many_clusters_is_not_mistaken_for_correlation() -> None:
-    """It is at most the largest one within 1.92 of the best log likelihood of different rates."""
-    high, low = sample(40, correlation=0.05, rate=0.9), sample(40, correlation=0.05, rate=0.3)
-    curve = np.array([profile(high, r) + profile(low, r) for r in _CORRELATIONS[1:40]])
-    limit = _CORRELATIONS[1:40][np.flatnonzero(curve >= curve.max() - 1.92)[-1]]
-    assert most_likely(high + low) > limit + 0.1
-    assert design_effects(TPR, cells(low), cells(high)).correlation == approx(limit, abs=0.02)
-
-
-def test_a_side_whose_clusters_are_more_alike_has_its_own_correlation() -> None:
-    alike, independent = sample(30, correlation=0.6), sample(40, correlation=0.01)
-    own = design_effects(TPR, cells(alike), cells(independent)).correlation
-    assert own == approx(most_likely(alike), abs=0.03)
-    other = design_effects(TPR, cells(independent), cells(alike)).correlation
-    assert most_likely(independent) + 0.1 < other < own - 0.1
+    cases = [[1.0] * tp + [0.0] * fn for tp, fn in clusters]
+    every = np.concatenate(cases)
+    p = every.mean()
+    products = sum((a - p) * (b - p) for case in cases for a, b in permutations(case, 2))
+    expected = (products + 4 * p * (1 - p)) / (30 * 20 * p * (1 - p))
+    effect = clustering_effect(TPR, cells(clusters), cells(clusters))
+    assert effect.correlation == approx(expected, abs=1e-3)
+    assert effect.effect == approx(1 + 4 * expected, abs=5e-3)
 
 
 @given(clusters=some_clusters, others=some_clusters)
 def test_a_group_is_worth_between_its_clusters_and_its_cases(clusters: Clusters, others: Clusters) -> None:
-    effects = design_effects(TPR, cells(clusters), cells(others))
+    effect = clustering_effect(TPR, cells(clusters), cells(others))
     sizes = cells(clusters).sum(axis=1)
-    assert 0 <= effects.correlation <= 1
-    assert 1 <= effects.group <= max(1.0, (sizes**2).sum() / max(sizes.sum(), 1)) + 1e-12
+    assert 0 <= effect.correlation <= 1
+    assert 1 <= effect.effect <= max(1.0, (sizes**2).sum() / max(sizes.sum(), 1)) + 1e-12
 
 
 def test_clusters_of_one_case_or_of_equal_cases() -> None:
-    """Single cases are worth themselves; of equal cases a cluster counts once, as if unknown."""
+    """Single cases are worth themselves; of equal cases a cluster counts once."""
     single = np.eye(4)[np.arange(40) % 4]
     for m in (TPR, MCC):
-        effects = design_effects(m, single, single[:20])
-        assert (effects.group, effects.reference, effects.independent) == (1.0, 1.0, True)
-        assert design_effects(m, 5 * single, 5 * single).group == approx(5, rel=1e-9)
-    pairs = cells([(2, 0)] * 10 + [(0, 2)] * 10)
-    assert design_effects(TPR, pairs, cells(sample(40, 0.01))).group == approx(2, rel=1e-9)
-    assert design_effects(TPR, cells([(5, 0)] * 4), cells([(5, 0)] * 9)).correlation == 1.0
-
-
-def test_what_one_cluster_leaves_open_the_other_side_tells() -> None:
-    many = cells(sample(200, correlation=0.01))
-    assert design_effects(TPR, cells([(5, 0)]), many).correlation < 0.1
+        assert clustering_effect(m, single, single[:20]) == (1.0, 0.0, True)
+        assert clustering_effect(m, 5 * single, 5 * single).effect == approx(5, rel=1e-9)
+    assert clustering_effect(TPR, cells([(5, 0)] * 4), cells([(5, 0)] * 9)).correlation == 1.0
+    # Negatives of a cluster do not count for a true positive rate.
+    assert clustering_effect(TPR, single + np.array([0, 0, 3, 3]), single).independent
 
 
 def test_slopes_are_the_derivatives_by_cell_centred_over_the_cases() -> None:
@@ -121,12 +67,6 @@ def test_slopes_are_the_derivatives_by_cell_centred_over_the_cases() -> None:
     counts, weights = np.array([8.0, 3.0, 5.0, 20.0]), np.array([0.0, -1.0, 1.0, 0.0])
     expected = (weights - weights @ counts / 36) / 38
     assert score_slopes(metric("mb").base, counts) == approx(expected, rel=1e-6)
-
-
-def test_a_score_of_several_rates_has_at_least_the_correlation_of_each() -> None:
-    clusters = np.array([(5, 0, 1, 4), (0, 5, 1, 4)] * 6, dtype=np.float64)
-    by_rate = design_effects(TPR, clusters, clusters).correlation
-    assert design_effects(MCC, clusters, clusters).correlation >= by_rate > 0.9
 
 
 # Weights

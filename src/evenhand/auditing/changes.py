@@ -137,6 +137,8 @@ def _change_pvalue(then: Row, now: Row) -> float:
     now_share, then_share = np.nan_to_num(sizes, nan=1.0)
     cells = np.array([now.cells]) * now_share, np.array([then.cells]) * then_share
     is_whole = now_share == then_share == 1
+    if not is_whole and not np.isnan([now.correlation, then.correlation]).all():
+        return nan  # Rows have no clusters.
     return float(equality_test(metric.base, *cells, whole=is_whole).pvalues[0])
 
 

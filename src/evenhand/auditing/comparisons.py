@@ -230,6 +230,12 @@ class Comparisons:
         counts: Counts = getattr(self.tally, self.source)
         return counts
 
+    @property
+    def cluster_cells(self) -> Floats:
+        """The cells of clusters of the cases that are compared."""
+        cells: Floats = getattr(self.tally.clusters, self.source)
+        return cells
+
     @cached_property
     def cells(self) -> tuple[Floats, Floats]:
         """The cells of groups and references; sums of weights if cases are weighted."""

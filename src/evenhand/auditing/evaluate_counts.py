@@ -1,16 +1,19 @@
 """Scores of counts: intervals, gaps, tests, smoothed scores and MATCH percentiles of comparisons.
 
-Weighted or clustered cases have scores of their weighted cells. Intervals and tests use effective
-counts, and are approximate. Of rounded counts, they hold for every table that is rounded to the same
-one: the rate of a group rises with its successes and falls with its failures, and so do the ends of
-its gap to a reference, in whose counts it is the other way round. So they lie at two corners: few
-successes and many failures of the group with the opposite of the reference, and the reverse.
+Weighted cases have scores of their weighted cells. Intervals and tests use effective counts, and
+are approximate. Those of clusters use draws (see `evaluate_clusters.py`).
+
+Intervals and tests of rounded counts hold for every table that is rounded to the same one: the rate
+of a group rises with its successes and falls with its failures, and so do the ends of its gap to a
+reference, in whose counts it is the other way round. So they lie at two corners: few successes and
+many failures of the group with the opposite of the reference, and the reverse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
@@ -25,9 +28,9 @@ from ..inference import (
     MatchSettings,
     NullDistribution,
     TwoRates,
+    clustering_effect,
     compared_rates,
     count_successes,
-    design_effects,
     equality_test,
     fisher_tails,
     limit_strengths,
@@ -40,6 +43,7 @@ from ..inference import (
 )
 from ..metrics import GapKind, Metric, OneGroupMetric
 from .comparisons import Comparisons
+from .evaluate_clusters import ClusteredRates
 from .settings import Settings
 
 Columns = dict[str, Any]
@@ -106,12 +110,14 @@ def evaluate_counts(
 
     Of "gaps", columns are those of scores, tests and gaps, of "tests" those of scores and tests.
     """
-    counts, effects = ComparedCounts.of(scored)
+    counts, effects = ComparedCounts.of(scored, settings)
     columns = stack_columns([score_columns(*one) for one in scored])
     is_testable, is_chosen = (
         np.concatenate([getattr(comparisons, name) for _, comparisons in scored])
         for name in ("is_testable", "is_chosen")
     )
+    reasons = choose(is_testable & is_none(columns["reason"]), counts.why_untested, None)
+    columns["reason"] = np.where(is_none(reasons), columns["reason"], reasons)
     columns |= counts.run_tests(is_testable & is_none(columns["reason"]), is_chosen)
     if wanted == "tests":
         return columns, counts
@@ -203,6 +209,8 @@ class ComparedCounts:
         The gap to the reference as a share of the gap to the rest, of which all cases are a part.
     worth : array
         How many cases an effective one stands for.
+    clusters : ClusteredRates or None
+        What is tested in place of counts of cases that depend on each other, of scores of one rate.
     """
 
     metric: Metric
@@ -210,9 +218,10 @@ class ComparedCounts:
     corners: list[Sides]
     share: Floats
     worth: Floats
+    clusters: ClusteredRates | None = None
 
     @classmethod
-    def of(cls, scored: Sequence[Scored]) -> tuple[ComparedCounts, Columns]:
+    def of(cls, scored: Sequence[Scored], settings: Settings) -> tuple[ComparedCounts, Columns]:
         """The counts of metrics and comparisons, and columns about effective ones."""
         first = scored[0][0].base
         corners: list[list[Sides]] = []
@@ -233,9 +242,28 @@ class ComparedCounts:
             for same in zip(*corners, strict=True)
         ]
         arrays = np.concatenate(shares), np.concatenate(worths)
-        return cls(*scored[0], stacked, *arrays), stack_columns(effects)
+        counts = cls(*scored[0], stacked, *arrays)
+        is_of_one_rate = first.curve is not None and not counts.metric.is_distance
+        if counts.is_clustered.any() and is_of_one_rate:
+            clusters = ClusteredRates.of(scored, gap_kind(counts.metric), settings)
+            counts = replace(counts, clusters=clusters)
+        return counts, stack_columns(effects)
+
+    @cached_property
+    def is_clustered(self) -> Bools:
+        """Whether cases depend on each other, so that their counts are not tested."""
+        if self.comparisons.tally.clusters is None:
+            return np.zeros(len(self.share), dtype=bool)
+        return ~self.corners[0].is_whole
 
     # Tests
+
+    @property
+    def why_untested(self) -> Array:
+        """Why comparisons of clusters are not tested; None for those that are."""
+        reasons: Any = "scores of several rates are not tested with clusters"
+        reasons = reasons if self.clusters is None else self.clusters.why_untested
+        return choose(self.is_clustered, reasons, None)
 
     def run_tests(self, is_tested: Bools, is_chosen: Bools) -> Columns:
         """P-values, methods and directions, of which those over all corners are the most cautious.
@@ -246,6 +274,7 @@ class ComparedCounts:
         n = len(is_tested)
         pvalue = np.where(is_tested, 1.0, np.nan)
         method, direction = np.full((2, n), None, dtype=object)
+        error = np.full(n, np.nan)
         pairs = TwoRates(*np.full((4, n), np.nan))
         if self.corners:
             tests = [self._test_sides(sides, is_tested) for sides in self.corners]
@@ -258,10 +287,15 @@ class ComparedCounts:
                 pvalue = np.where(is_higher, low, np.where(is_lower, high, 1.0))
                 pvalue[~is_tested], method = np.nan, choose(is_tested, "fisher", None)
             direction = choose(is_tested, np.where(is_higher, "higher", "lower"), None)
+        if self.clusters is not None:
+            error = np.where(
+                self.is_clustered, self.clusters.meld(self.clusters.level).errors, error
+            )
         # A reference that was chosen by outcomes is no reference for a test.
         pvalue[is_chosen] = np.nan
-        method[np.isnan(pvalue)] = None
-        return {"pvalue": pvalue, "method": method, "direction": direction, "pairs": pairs}
+        method[np.isnan(pvalue)], error[np.isnan(pvalue)] = None, np.nan
+        columns = {"pvalue": pvalue, "p_error": error, "method": method}
+        return columns | {"direction": direction, "pairs": pairs}
 
     def _test_sides(self, sides: Sides, is_tested: Bools) -> tuple[Floats, Bools, Array, TwoRates]:
         """P-values, whether groups are higher, methods, and the counts of exact tests."""
@@ -271,6 +305,11 @@ class ComparedCounts:
         for is_whole in (True, False):
             rows = np.flatnonzero(is_tested & (sides.is_whole == is_whole))
             if not len(rows):
+                continue
+            if not is_whole and self.clusters is not None:
+                melded = self.clusters.meld(self.clusters.level)
+                pvalue[rows], method[rows] = melded.pvalues[rows], "cluster bound"
+                is_higher[rows] = melded.is_higher[rows]
                 continue
             first, which = sides.distinct(rows)
             if self.metric.is_distance:
@@ -318,6 +357,10 @@ class ComparedCounts:
                 rows = sides.is_whole == is_whole
                 of_rows = score_intervals(metric, sides.group[rows], level, whole=is_whole)
                 of_sides[:, rows] = of_rows
+            of_sides[:, self.is_clustered] = np.nan
+            if self.clusters is not None:
+                known = self.clusters.score_intervals(level, metric.scores(sides.group))
+                of_sides = np.where(self.is_clustered, known, of_sides)
             ends.append(of_sides)
         low, high = ends[0][0], ends[-1][1]
         if len(ends) == 2:
@@ -364,9 +407,15 @@ class ComparedCounts:
                 low, high = law(self.metric.base, group, reference, kind).interval(level)
             ends.append((low[which], high[which]))
         low, high = ends[0][0], ends[-1][1]
+        is_clustered = self.is_clustered[rows]
+        low, high = np.where(is_clustered, np.nan, [low, high])
+        if self.clusters is not None:
+            known = self.clusters.gap_intervals(rows, level)
+            low, high = np.where(is_clustered, known, [low, high])
         share = self.share[rows]
         if gaps is not None:
-            observed = np.where(np.isfinite(gaps) & (share == 1), gaps, np.nan)
+            is_known = np.isfinite(gaps) & (share == 1) & ~(is_clustered & np.isnan(low))
+            observed = np.where(is_known, gaps, np.nan)
             low, high = np.fmin(low, observed), np.fmax(high, observed)
         return low * share, high * share
 
@@ -408,30 +457,28 @@ def rounding_corners(metric: OneGroupMetric, comparisons: Comparisons) -> list[S
 
 
 def effective_cells(metric: OneGroupMetric, comparisons: Comparisons) -> tuple[Sides, Columns]:
-    """The cells divided by the design effects of weights or clusters, and columns about these."""
+    """The cells, divided by the design effects of weights, and columns about effective ones.
+
+    Those of clusters are whole if no cluster of theirs has several cases that count.
+    """
     cells, tally = comparisons.cells, comparisons.tally
     n = len(comparisons)
-    if not tally.weighted and tally.clusters is None:
-        return Sides(*cells, np.ones(n, dtype=bool)), {}
-    effects, correlation = np.ones((2, n)), np.full(n, np.nan)
-    is_whole = np.zeros(n, dtype=bool)
-    if tally.clusters is None:
-        squares = comparisons.split(comparisons.counts.squares)
-        pairs = zip(cells, squares, strict=True)
-        effects[:] = [weighting_effects(metric, *pair) for pair in pairs]
-    else:
-        clusters = tally.clusters
-        for row in range(n):
-            masks = comparisons.masks(row, clusters.key)
-            sides = [clusters.cells[comparisons.place[row]][mask] for mask in masks]
-            if len(sides[0]):
-                found = design_effects(metric, *sides)
-                effects[:, row] = found.group, found.reference
-                correlation[row], is_whole[row] = found.correlation, found.independent
     support = metric.support(cells[0]).min(axis=-1)
-    columns = {"n_effective": support / effects[0], "correlation": correlation}
+    if tally.clusters is not None:
+        found = np.empty((3, n))
+        for row, place in enumerate(comparisons.place):
+            masks = comparisons.masks(row, tally.clusters.key)
+            sides = (comparisons.cluster_cells[place][mask] for mask in masks)
+            found[:, row] = clustering_effect(metric, *sides)
+        columns = {"n_effective": support / found[0], "correlation": found[1]}
+        return Sides(*cells, found[2] == 1), columns
+    if not tally.weighted:
+        return Sides(*cells, np.ones(n, dtype=bool)), {}
+    squares = comparisons.split(comparisons.counts.squares)
+    effects = [weighting_effects(metric, *pair) for pair in zip(cells, squares, strict=True)]
     group, reference = (side / effect[:, None] for side, effect in zip(cells, effects, strict=True))
-    return Sides(group, reference, is_whole), columns
+    columns = {"n_effective": support / effects[0], "correlation": np.full(n, np.nan)}
+    return Sides(group, reference, np.zeros(n, dtype=bool)), columns
 
 
 def hide_vague_scores(

@@ -48,6 +48,7 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "absent-label": ("EH303", "note"),
     "chosen-reference": ("EH304", "note"),
     "weighted": ("EH305", "note"),
+    "clusters": ("EH309", "note"),
     "not-pooled": ("EH306", "note"),
     "repeated-rows": ("EH002", "warning"),
     "skipped-files": ("EH307", "note"),
@@ -125,6 +126,7 @@ def find(
         *find_left_out(tally),
         *find_in_data(tally, comparisons[0], settings, metrics),
         *find_chosen_references(comparisons, settings),
+        *find_cluster_bounds(table),
     )
 
 
@@ -150,6 +152,22 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
         sentence = write(kind, same, names[by, group], recorded)
         metrics = tuple(row.metric for row in same)
         yield make_finding(kind, sentence, at=at, by=by, group=group, metrics=metrics)
+
+
+def find_cluster_bounds(table: ResultsTable) -> Iterator[Finding]:
+    """What tests of clusters assume, and whether they had too few draws to tell."""
+    is_bound = table["method"] == "cluster bound"
+    if not is_bound.any():
+        return
+    what = "tests and intervals of clusters are approximate, and assume that no cluster is larger"
+    text = f"{what} than those seen, or that rates do not depend on the size of clusters"
+    # With enough draws, the tail of what is not rejected has a hundred of them.
+    is_coarse = is_bound & (table["verdict"] == Verdict.INCONCLUSIVE)
+    is_coarse &= table["p_error"] > 0.11 * table["pvalue"]
+    if n := int(is_coarse.sum()):
+        few = "with more draws than are made for so many groups and clusters"
+        text += f"; {several(n, 'inconclusive comparison')} might differ {few}"
+    yield make_finding("clusters", text)
 
 
 def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:

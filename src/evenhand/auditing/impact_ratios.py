@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats, choose
-from ..inference import melded_gaps
+from ..metrics import metric as find_metric
 from .comparisons import Comparisons, favourable_metric, favourable_rates
-from .evaluate_counts import effective_cells, rounding_corners
+from .evaluate_counts import ComparedCounts
 from .results_table import ResultsTable
 from .settings import Settings
 from .verdicts import simultaneous_level
@@ -41,21 +41,18 @@ def impact_columns(
     name = comparisons.name_groups(comparisons.group)[best]
     highest = comparisons.group * 0 + comparisons.group[best]
     comparisons = comparisons.take(..., reference=highest, given_cells=comparisons.given_cells * 0)
-    corners = [effective_cells(metric, comparisons)[0]] * 2
-    if comparisons.tally.rule is not None:
-        corners = rounding_corners(metric, comparisons)
+    scored = [(find_metric(f"{metric.key}_ratio"), comparisons)]
+    counts, _ = ComparedCounts.of(scored, settings)
     has_cases = comparisons.sizes[0] > 0
     ratios = metric.scores(comparisons.cells[0]) / rates[best]
     is_eligible = ~np.isnan(rates)
     choices = np.maximum(1, is_eligible.sum() - is_eligible)
     low, high, at_most = np.full((3, len(rates)), np.nan)
     for number in np.unique(choices):
-        rows = (choices == number) & has_cases & ~comparisons.is_reference
-        least, most = (melded_gaps(metric, *side.take(rows)[:2], "ratio") for side in corners)
+        rows = np.flatnonzero((choices == number) & has_cases & ~comparisons.is_reference)
         each, bound = (1 - (1 - one) / number for one in (settings.confidence_level, level))
-        low[rows] = least.interval(each, ratios[rows])[0]
-        high[rows] = most.interval(each, ratios[rows])[1]
-        at_most[rows] = most.interval(bound, ratios[rows])[1]
+        low[rows], high[rows] = counts.gap_intervals(rows, each, ratios[rows])
+        _, at_most[rows] = counts.gap_intervals(rows, bound, ratios[rows])
     return {
         **{"impact_ratio": ratios, "impact_low": low, "impact_high": high},
         **{"impact_at_most": at_most, "impact_group": choose(has_cases, name, None)},

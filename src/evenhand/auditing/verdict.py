@@ -13,7 +13,7 @@ _MEANINGS = {
     "unlike": "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
     "undefined": "there is no score to compare, for the reason given",
     "inconclusive": "no difference was found, and there are too few cases to rule one out",
-    "not tested": "the reference was chosen by outcomes, so that a test would mislead",
+    "not tested": "there is no test, for the reason given, or because the reference was chosen by outcomes",
     "equivalent": "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
     "reference": "the group that the others are compared with",
 }

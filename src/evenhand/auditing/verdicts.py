@@ -27,6 +27,9 @@ def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
     for block in table.blocks:
         is_defined = is_none(table["reason"][block.rows])
         verdict[block.rows][block.comparisons.is_chosen & is_defined] = Verdict.NOT_TESTED.value
+        if block.comparisons.tally.clusters is not None:
+            is_untested = np.isfinite(table["gap"] + table["score"]) & np.isnan(table["pvalue"])
+            verdict[block.rows][is_untested[block.rows]] = Verdict.NOT_TESTED.value
         verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
     table.fill(slice(None), verdict=verdict)
@@ -197,7 +200,11 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
             part.counts,
             np.flatnonzero(table["verdict"][part.rows] == Verdict.INCONCLUSIVE),
         )
-        if counts is None or counts.metric.is_distance or len(counts.corners) != 1 or not len(rows):
+        if counts is None or counts.metric.is_distance or len(counts.corners) != 1:
+            continue
+        # Planned tests are of independent cases.
+        rows = rows[~counts.is_clustered[rows]]
+        if not len(rows):
             continue
         is_ratio = counts.metric.kind == "ratio"
         gap = RATIO_MARGIN if is_ratio else settings.planned_gap

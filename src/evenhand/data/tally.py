@@ -69,10 +69,14 @@ class RowTable(NamedTuple):
 
 
 class ClusterTable(NamedTuple):
-    """The key of each cluster, and its cells by place, of shape (places, clusters, 4)."""
+    """The key of each cluster, and its cells by place, of shape (places, clusters, 4).
+
+    ``selections`` are those of all cases with a prediction.
+    """
 
     key: Integers
-    cells: Floats
+    counts: Floats
+    selections: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -486,7 +490,8 @@ def _count_cells(
         rule=rule,
     )
     if answers.cluster is not None:
-        tally = _add_clusters(tally, coded, complete, key, answers)
+        is_drawn = answers.draw_case is not None
+        tally = _add_clusters(tally, coded, complete if is_drawn else used, key, answers)
     return tally
 
 
@@ -522,7 +527,8 @@ def _add_clusters(
     pairs = list(zip(key.tolist(), coded.rows.answer("cluster"), strict=True))
     index = {pair: i for i, pair in enumerate(dict.fromkeys(compress(pairs, used)))}
     counts = coded.add_up(coded.rows.n, used, code_values(pairs, index), len(index))
-    table = ClusterTable(np.array([i for i, _ in index]), coded.split(counts[:, :-1, :-1]))
+    cells = [coded.split(array) for array in (counts[:, :-1, :-1], counts[..., :-1])]
+    table = ClusterTable(np.array([i for i, _ in index]), *cells)
     parts: dict[Any, list[int]] = {}
     for (_, cluster), i in index.items():
         parts.setdefault(cluster, []).append(i)
@@ -540,7 +546,7 @@ def _add_clusters(
         return replace(tally, clusters=table, cluster=name)
     drawn = np.zeros((1, len(tally.keys), 4))
     for cluster, part in parts.items():
-        ends = np.cumsum(table.cells[0, part])
+        ends = np.cumsum(table.counts[0, part])
         position = answers.draw_case(cluster, int(ends[-1]))
         if position is not None:
             i, cell = divmod(int(np.searchsorted(ends, position, side="right")), 4)

@@ -1,6 +1,14 @@
 """Inference about a group: undefined cases, tests, intervals, gaps, smoothing and risk."""
 
-from .design_effect import design_effects, score_slopes, weighting_effects
+from .cluster_bounds import (
+    FEWEST_CLUSTERS,
+    bound_rates,
+    count_alike,
+    count_tail,
+    draw_weights,
+    tail_pvalue,
+)
+from .design_effect import clustering_effect, score_slopes, weighting_effects
 from .disparity import FOUR_FIFTHS, Disparity, Stratum, disparity
 from .e_process import EProcesses
 from .fisher import (

@@ -3,22 +3,10 @@
 **Clusters**
 
 Cases of a cluster, such as a patient's images, share an intra-class correlation ρ, so that counts
-of clusters of m cases vary 1 + (m - 1)ρ times as much as independent ones. Counts divided by this
-design effect, with m the mean size of the cluster of a case, carry as much information about a rate
-as the dependent ones. Clusters are never split between a group and its reference.
-
-The correlation of a rate is that of a beta-binomial law, by maximum likelihood under equal rates,
-which is the hypothesis tested. Few clusters that all agree can come from equal rates and a high
-correlation, or from different rates and a low one; assuming the latter rejected up to 12% of true
-hypotheses. The correlation is at most what different rates leave plausible (the upper limit of a
-one-sided 97.5% likelihood interval), so that a gap shown by many clusters is not mistaken for
-correlation. If the data say nothing about it, each cluster counts as one case. A side whose own
-clusters are more alike has its own correlation: otherwise 8 clusters with a correlation of .5 beside
-200 with none were taken as independent.
-
-Scores made of several rates have the largest of the correlations of their rates, and of their linear
-approximation, from products of pairs of cases of a cluster, plus one standard error. The latter
-alone rejected up to 14%.
+of clusters of m cases vary 1 + (m - 1)ρ times as much as independent ones, with m the mean size of
+the cluster of a case. The correlation is that of the products of pairs of cases of a cluster, each a
+case's share in the score's linear approximation, pooled over the group and its reference. It
+describes the data: tests and intervals of clusters do not use it (see `cluster_bounds.py`).
 
 **Weights**
 
@@ -31,65 +19,42 @@ together 5.3%; up to 41% where rare cases weigh 50 times as much, so that result
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats
 from ..confusion import CELLS
 from ..metrics import OneGroupMetric
-from .score_tests import count_successes
-
-# Successes and sizes of clusters.
-Counts = tuple[Floats, Floats]
-
-# Correlations that are tried, closer together near 0.
-_CORRELATIONS: Floats = np.linspace(0, 1, 57) ** 2
-# Half of the square of a normal score of 1.96.
-_PLAUSIBLE = 1.92
-_RATES, _TOLERANCE = 15, 1e-9
-# Where blocks of j start: single ones at first, then as wide as a fiftieth of their place.
-_STARTS = [0]
-while _STARTS[-1] < 2**53:
-    _STARTS.append(_STARTS[-1] + max(1, _STARTS[-1] // 50))
 
 
-@dataclass(frozen=True, slots=True)
-class DesignEffects:
-    """The design effects of a group and of its reference, and the correlation in the group.
+class DesignEffect(NamedTuple):
+    """The design effect of a group of clusters, and the correlation within clusters.
 
-    ``independent`` says that no cluster has more than one case, so that the effects are exactly 1.
+    ``independent`` says that no cluster has more than one case that counts.
     """
 
-    group: float
-    reference: float
+    effect: float
     correlation: float
     independent: bool
 
 
-def design_effects(metric: OneGroupMetric, group: Floats, reference: Floats) -> DesignEffects:
-    """The design effects of a group and its reference, from cells of shape (clusters, 4).
+def clustering_effect(metric: OneGroupMetric, group: Floats, reference: Floats) -> DesignEffect:
+    """The design effect of a group beside a reference, from cells of shape (clusters, 4).
 
     >>> from evenhand.metrics import metric
     >>> images = np.array([[5, 0, 0, 0], [0, 5, 0, 0], [5, 0, 0, 0], [4, 1, 0, 0]])
-    >>> effects = design_effects(metric("tpr").base, images, images)
-    >>> round(effects.correlation, 2), round(effects.group, 2)
-    (0.7, 3.82)
+    >>> effect = clustering_effect(metric("tpr").base, images, images)
+    >>> round(effect.correlation, 2), round(effect.effect, 2)
+    (0.81, 4.25)
     """
-    sides = [np.asarray(cells, dtype=np.float64) for cells in (group, reference)]
-    rates = [_list_rates(metric, cells) for cells in sides]
-    sizes = [n for (_, n), *_ in rates]
-    shared = max(_rate_correlation(pair) for pair in zip(*rates, strict=True))
-    if metric.curve is None:
-        sizes = [cells.sum(axis=1) for cells in sides]
-        shared = max(shared, _score_correlation(metric, sides))
-    own = [max(shared, *(_side_correlation(*counts) for counts in side)) for side in rates]
-    effect, other = map(_design_effect, sizes, own)
-    is_independent = all((n <= 1).all() for n in sizes)
-    return DesignEffects(effect, other, own[0], is_independent)
+    counted = np.isin(CELLS, metric.tree.last_of if metric.curve is not None else CELLS)
+    sides = [np.asarray(cells, dtype=np.float64) * counted for cells in (group, reference)]
+    sizes = [cells.sum(axis=1) for cells in sides]
+    correlation, total = _pair_correlation(metric, sides), max(1.0, float(sizes[0].sum()))
+    effect = 1 + max(0.0, float(sizes[0] @ sizes[0]) / total - 1) * correlation
+    return DesignEffect(effect, correlation, all((n <= 1).all() for n in sizes))
 
 
 def weighting_effects(metric: OneGroupMetric, cells: Floats, squares: Floats) -> Floats:
@@ -131,104 +96,21 @@ def score_slopes(metric: OneGroupMetric, cells: Floats) -> Floats:
     return np.where(np.isfinite(metric.scores(at))[..., None], slopes, np.nan)
 
 
-def _list_rates(metric: OneGroupMetric, cells: Floats) -> list[Counts]:
-    """The counts of the rates that a score is made of: one, or two if the tree has a side."""
-    margin, side, _ = map(np.asarray, metric.tree.counts(cells))
-    rate = count_successes(metric, cells)
-    return [rate, (side, margin)] if metric.tree.side else [rate]
+def _pair_correlation(metric: OneGroupMetric, sides: Sequence[Floats]) -> float:
+    """The correlation of a score's linear approximation, from products of pairs of cases.
 
-
-def _design_effect(sizes: Floats, correlation: float) -> float:
-    """The design effect of clusters of these sizes."""
-    total = float(sizes.sum())
-    return 1 + (float(sizes @ sizes) / total - 1) * correlation if total else 1.0
-
-
-def _rate_correlation(sides: Sequence[Counts]) -> float:
-    """The correlation of the rates of two sides."""
-    filled = [(x[n > 0], n[n > 0]) for x, n in sides if (n > 0).any()]
-    if not any((n > 1).any() for _, n in filled):
-        return 0.0
-    ends = [end for counts in filled for end in _rate_span(*counts)]
-    span = min(ends), max(ends)
-    equal = np.sum([_log_likelihoods(*counts, span) for counts in filled], axis=0).max(axis=0)
-    different = np.sum([_profile(counts) for counts in filled], axis=0)
-    # Of equally likely correlations the last, so that what is not known is taken to be high.
-    likely = [_most_likely(each)[-1] for each in (equal, different)]
-    plausible = _most_likely(different, _PLAUSIBLE)[-1]
-    return float(_CORRELATIONS[max(likely[1], min(likely[0], plausible))])
-
-
-def _side_correlation(x: Floats, n: Floats) -> float:
-    """The most likely correlation of one side; of several, the lowest, as the other may tell."""
-    profile = _profile((x[n > 0], n[n > 0])) if (n > 1).any() else np.zeros(1)
-    return float(_CORRELATIONS[_most_likely(profile)[0]])
-
-
-def _profile(counts: Counts) -> Floats:
-    """The log likelihoods of correlations, each at its most likely rate."""
-    return np.asarray(_log_likelihoods(*counts, _rate_span(*counts)).max(axis=0))
-
-
-def _most_likely(log_likelihoods: Floats, within: float = _TOLERANCE) -> Integers:
-    """The indices of log likelihoods that are close to the largest."""
-    return np.flatnonzero(log_likelihoods >= log_likelihoods.max() - within)
-
-
-def _rate_span(x: Floats, n: Floats) -> tuple[float, float]:
-    """Rates between which the most likely one lies: that of cases, and the mean of clusters."""
-    low, high = sorted([float(x.sum() / n.sum()), float((x / n).mean())])
-    return low, high
-
-
-def _log_likelihoods(x: Floats, n: Floats, span: tuple[float, float]) -> Floats:
-    """The log likelihoods of rates within a span and of all correlations.
-
-    The product of the beta-binomial probabilities of clusters with x of m successes is that of
-    p(1 - ρ) + jρ over j < x, of q(1 - ρ) + jρ over j < m - x, divided by that of 1 - ρ + jρ over
-    j < m. So it needs only the numbers of clusters with more than j of each.
+    It is 0 without pairs, and 1 if nothing varies.
     """
-    from scipy.special import xlogy
-
-    width = int(n.max()) + 1
-    counts = [np.bincount(c.astype(np.int64), minlength=width) for c in (x, n - x, n)]
-    # How many clusters have more than 0, 1, 2, … successes, failures and cases.
-    successes, failures, cases = (c[:0:-1].cumsum()[::-1] for c in counts)
-    p = np.linspace(*span, _RATES)[:, None]
-    first = xlogy(successes[0], p) + xlogy(failures[0], 1 - p)
-    total = first + xlogy(successes[0] + failures[0] - cases[0], 1 - _CORRELATIONS)
-    # Large j with nearly the same logarithm are taken together.
-    starts = np.array(_STARTS[: bisect_left(_STARTS, width - 2)], dtype=np.int64)
-    middle = (starts + np.append(starts, width - 2)[1:] + 1) / 2
-    rho = _CORRELATIONS[:, None]
-    with np.errstate(divide="ignore"):
-        for tail, rate in ((successes, p), (failures, 1 - p), (-cases, np.ones((1, 1)))):
-            clusters = np.add.reduceat(tail[1:].astype(np.float64), starts)
-            used = np.flatnonzero(clusters)
-            factors = rate[..., None] * (1 - rho) + middle[used] * rho
-            # With no correlation, a rate of 0 has a likelihood only if it has no successes.
-            total = total + np.log(factors) @ clusters[used]
-    return np.asarray(np.where(np.isnan(total), -np.inf, total))
-
-
-def _score_correlation(metric: OneGroupMetric, sides: Sequence[Floats]) -> float:
-    """The correlation of a score's linear approximation, from products of pairs of cases."""
-    moments = np.zeros(4)
+    products = expected = 0.0
     for cells in sides:
         sizes, slopes = cells.sum(axis=1), score_slopes(metric, cells.sum(axis=0))
         n, pairs = sizes.sum(), (sizes * (sizes - 1)).sum()
-        if pairs and np.isfinite(slopes).all() and slopes.any():
+        if pairs and np.isfinite(slopes).all():
             squares = (cells * slopes**2).sum()
             # Slopes are 0 on average over the cases of a side, which removes one mean cluster.
             removed = squares / n * (sizes @ sizes / n - 1)
-            products = ((cells @ slopes) ** 2).sum() - squares + removed
-            weighted = (sizes**2 * (sizes - 1)).sum()
-            moments += [products, squares / n * pairs, pairs, weighted]
-    products, expected, pairs, weighted = moments.tolist()
-    if not pairs:
-        has_clusters = any((cells.sum(axis=1) > 1).any() for cells in sides)
-        return 1.0 if has_clusters else 0.0
-    correlation = min(max(products / expected, 0.0), 1.0) if expected > 0 else 1.0
-    inflation = 1 + (weighted / pairs - 1) * correlation
-    error = (1 - correlation) * inflation * np.sqrt(2 / pairs)
-    return float(min(1.0, correlation + error))
+            products += ((cells @ slopes) ** 2).sum() - squares + removed
+            expected += squares / n * pairs
+    if expected > 0:
+        return float(np.clip(products / expected, 0.0, 1.0))
+    return float(any((cells.sum(axis=1) > 1).any() for cells in sides))

@@ -26,7 +26,7 @@ from ..wording import join_and, legible, number, percent, several
 from . import narrative
 from .words import Settings, Words
 
-_APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
+_APPROXIMATE = {"mid-p", "approximate", "effective counts", "cluster bound", "montecarlo"}
 _ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
 _PLURALS = {"class": "classes", "stratum": "strata"}
 _CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
@@ -202,7 +202,7 @@ class Summary:
         kinds = ["exact"] if methods - _APPROXIMATE or not methods else []
         kinds += ["approximate"] if methods & _APPROXIMATE else []
         name, scope = _ADJUST[s["adjust"]], ""
-        if s["protect"] is not None:
+        if s["protect"] is not None or "cluster bound" in methods:
             name = name.removesuffix(" for discrete tests")
         if s["adjust"] != "none":
             scope = " over all rows" if s["family"] == "audit" else " within each metric"
