@@ -190,7 +190,7 @@ REFUSED = {
     COMPARE.replace("compare", "compare old.jsonl"): "--key joins the files that other options name; pass no FILE",
     COMPARE.replace(" --prediction p", ""): "--key joins one file for each model: pass --model and --prediction, or "
     "--result and --result-column",
-    COMPARE.replace("new.jsonl", "nwe.jsonl"): "there is no file nwe.jsonl; did you mean new.jsonl?",
+    COMPARE.replace("new.jsonl", "nwe.jsonl"): "there is no file nwe.jsonl; did you mean new.jsonl or old.jsonl?",
     COMPARE.replace("--model new=new.jsonl", ""): "--model must contain at least two models with different names; got "
     "'old'",
     COMPARE.replace("new=new.jsonl", "new"): "--model must be NAME=COLUMN, such as old=p1; got 'new'",
@@ -200,7 +200,8 @@ REFUSED = {
     "'doc.topic'?",
     COMPARE.replace("--prediction p", "--prediction q"): "no column of old.jsonl is called 'q'; known: id, doc.topic, "
     "doc.n, y, p",
-    f"{COMPARE} --repeat x.json": "--key cannot be combined with --repeat, which keeps all settings",
+    "audit old.jsonl --key id --labels-from truth.csv --label truth --repeat x.json":
+    "--label cannot be combined with --repeat, which keeps all settings",
     f"{COMPARE} --json new.jsonl": "--json new.jsonl would overwrite the input; choose another file",
     "compare old.jsonl --allow-unmatched": "--allow-unmatched needs --key, the column by which files are joined",
     AUDIT.replace("--key id", ""): "--labels-from needs --key, the column by which files are joined",
@@ -230,8 +231,9 @@ def test_the_provenance_names_all_files_with_their_digests(folder: Path) -> None
     made(f"{COMPARE} --html a.html")
     assert source["sha256"] == hashlib.sha256("".join(digests.values()).encode()).hexdigest()
     Path("a.json").write_text(made(COMPARE).to_json(), "utf-8")
-    assert refused("compare --repeat a.json") == (
-        "the provenance does not contain the values of models; audit the data again"
+    assert (
+        refused("compare --repeat a.json old.jsonl")
+        == "the provenance does not contain the values of models; audit the data again"
     )
     protected = made(f"{AUDIT} --protect cms").provenance["source"]
     assert protected == {

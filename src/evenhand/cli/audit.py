@@ -28,7 +28,10 @@ standard input. Several files are audited together. FILE alone lists its columns
 Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 invalid input, or output that
 cannot be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
 """
-_HELP_OF_MODELS = f"All models have decided on the same cases.\n\n{_HELP}"
+_JOINS = (
+    "With --key there is no FILE: --model is NAME=FILE, and --prediction its column in each file."
+)
+_HELP_OF_MODELS = f"All models have decided on the same cases. {_JOINS}\n\n{_HELP}"
 # Without any of these options, columns are listed.
 _COLUMNS = ("y_true", "y_pred", "y_score", "groups", "models", "model_column")
 _EXAMPLES = click.Choice(list(examples.WORDS))

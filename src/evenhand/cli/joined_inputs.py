@@ -23,11 +23,11 @@ from ..wording import join_and, several
 from .inputs import Files
 from .options import Options
 
-_KEY = "Join files by this column, which identifies cases; may be repeated."
+_KEY = "Join files, named by other options, by this column; may be repeated."
 _JOIN = (
     click.Option(["--key"], multiple=True, metavar="COLUMN", help=_KEY),
     click.Option(
-        ["--allow-unmatched"], is_flag=True, help="Leave out rows whose key lacks a match."
+        ["--allow-unmatched"], is_flag=True, help="With --key: leave out rows without a match."
     ),
 )
 _LABELS = "With --key: the file with the labels of FILE."
