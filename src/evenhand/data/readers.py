@@ -14,7 +14,8 @@ two kinds of careless text as their writer meant them:
 
 JSON Lines are read with their types. A value in an object has a dotted name, such as ``meta.category``; a list is the
 text of its JSON. The columns that are listed are those of the first records, up to 1 MB. A column that a record lacks
-is missing there, and one that all lack is unknown. A name that occurs twice in a record is refused.
+is missing there, and one that all lack is unknown. A name that occurs twice in a record is refused. Python reads them,
+since DuckDB confuses keys that differ in case, rounds large integers, and accepts names that occur twice.
 """
 
 from __future__ import annotations
