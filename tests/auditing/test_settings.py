@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import fields
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from audit_oracle import Cells
 from oracle import refusal
 from pytest import approx
@@ -101,7 +103,9 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
         for wrong in (None, "x", [0.9], True, 10**400, math.nan)
         if wrong is not None or name != "margin"
     ),
-    *(({"intersections": x}, f"intersections must be 1, 2, 3, … or 'all'; got {x}") for x in (0, True)),
+    *(({"intersections": x}, f"intersections must be 1, 2, 3, … or 'all'; got {x}") for x in (0, True, pd.NA)),
+    ({"intersections": np.array([1, 2])}, "intersections must be 1, 2, 3, … or 'all'; got array([1, 2])"),
+    *(({name: Fraction(1, 10**400)}, f"{name} must be a number ") for name in ("alpha", "margin")),
     ({"wording": "defendants"}, "wording must map 'cases', 'outcome' and 'decision' to words; got 'defendants'"),
     ({"wording": {"case": "x"}}, "no part of wording is called 'case'; did you mean 'cases'?"),
     *(({"wording": {"cases": x}}, f"wording['cases'] must be a noun; got {x!r}") for x in (5, " ")),
@@ -110,11 +114,13 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
         for what in ("outcome", "decision")
         for wrong in ("", " ", 5, ["one"], [], ["a", ""], ["a", 5], ("a", "b", "c"), {"a": "b"}, *VERBS)
     ),
-    *(({"strength": x}, "strength must be 0 or a number of cases from 1e-9 to 1e9") for x in (10**400, np.ones(2))),
+    *(({"strength": x}, "strength must be 0 or a number of cases from 1e-9 to 1e9")
+      for x in (10**400, np.ones(2), np.timedelta64("NaT"), {"prev": np.timedelta64("NaT"), "tpr": 1, "fpr": 1})),
+    *(({"protect": np.timedelta64(x)}, "protect must be 'cms', 'opensafely', 'ons' or a whole ") for x in (5, "NaT")),
     *(
         ({"group_names": x}, f"group_names must map group columns to the names of their values, as {{'race': {{1: "
          f"'White'}}}}; got {x}")
-        for x in ({"race": "White"}, {"race": {1: ""}}, 5)
+        for x in ({"race": "White"}, {"race": {1: ""}}, 5, pd.NA)
     ),
     ({"group_names": {"race": {1: "a", "1": "b"}}}, "group_names must name each value once; got {1: 'a', '1': 'b'}"),
     ({"reference": None}, "reference must be 'rest', 'all', 'largest', 'best', a group, a matrix, or map columns to "
@@ -130,6 +136,30 @@ def test_settings_are_checked_before_any_work_is_done() -> None:
         without_seed: list[Any] = [] if "rng" in settings else [lambda **s: eh.audit_counts("no such file.csv", **s)]
         for call in calls + without_seed:
             assert refusal(call, **settings).partition(": ")[2].startswith(sentence), settings
+
+
+def test_flags_are_true_or_false() -> None:
+    for wrong in (pd.NA, np.array([1, 0]), "no", None, 1):
+        for call in (eh.audit, eh.audit_counts):
+            assert refusal(call, None, merge_variants=wrong) == (
+                f"InvalidInput: merge_variants must be True or False; got {wrong!r}"
+            )
+    assert AuditRequest(merge_variants=np.bool_(True)).merge_variants  # type: ignore[arg-type]
+
+
+def test_numbers_of_any_type_are_settings() -> None:
+    """A Fraction is no float to NumPy, and 1e300 is beyond float32, which warned."""
+    table = {"g": list("ab") * 40, "y": [1, 1, 0, 0] * 20, "p": [1, 0, 0, 1, 1] * 16}
+    given: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "g"}
+    for name, fraction in (
+        ("alpha", Fraction(1, 20)),
+        ("confidence_level", Fraction(9, 10)),
+        ("margin", Fraction(1, 8)),
+    ):
+        expected = eh.audit(table, **given, **{name: float(fraction)})
+        for number in (fraction, np.float32(fraction), np.longdouble(float(fraction))):
+            found = eh.audit(table, **given, **{name: number})
+            assert (found.rows, found.settings) == (expected.rows, expected.settings), (name, number)
 
 
 def test_the_description_of_a_setting_is_complete() -> None:

@@ -105,6 +105,9 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
      "columns must contain numbers, text, booleans or dates; got a list"),
     (None, ONE | {"y_true": np.array([[1, 0, 1]])}, "y_true must be one column; got 3"),
     (None, ONE | {"y_true": np.zeros((5, 1, 1))}, "y_true must have one or two dimensions; got shape (5, 1, 1)"),
+    *((table, ONE | {"y_true": Decimal("sNaN"), "groups": np.array(["a", "b"])},
+       "y_true must be a sequence of values; got Decimal('sNaN')")
+      for table in (None, {"y": [1, 0]}, pd.DataFrame({1: [1, 0]}))),
     (None, ONE | {"y_true": np.array(True)}, "y_true must be a sequence of values; got array(True)"),
     (None, ONE | {"y_true": {"a": 1}}, "y_true must be a sequence of values; got {'a': 1}"),
     (None, ONE | {"y_true": {1}}, "y_true must be a sequence of values; got {1}"),

@@ -58,11 +58,11 @@ def test_it_is_asked_whether_a_column_counts_cases(tmp_path: Path) -> None:
             with pytest.raises(InvalidInput, match=question):
                 eh.audit(data, **CALL, sample_weight=weight)
         assert eh.audit(data, count=1, **CALL).n == 8
-    for counts in ([1] * 8, [0, 1] * 4, [1.5] * 8, [-1, 2] * 4, ["x", "2"] * 4, [None, 2] * 4):
+    for counts in ([1] * 8, [0, 1] * 4, [1.5] * 8, [-1, 2] * 4, ["x", "2"] * 4, [None, 2] * 4, [np.inf, 1.0] * 4):
         assert eh.audit({**COUNTED, "n": counts}, **CALL).n == 8
     twice = {name: [*values, values[0]] for name, values in COUNTED.items()}
     assert eh.audit(twice, **CALL).n == 9, "repeated combinations are cases"
-    for value, got in ((1.5, "1.5"), (-1, "-1"), (None, "nothing")):
+    for value, got in ((1.5, "1.5"), (-1, "-1"), (None, "nothing"), (np.inf, "inf"), (-np.inf, "-inf")):
         data = {**COUNTED, "n": [value, *COUNTED["n"][1:]]}
         with pytest.raises(InvalidInput, match=f"must contain whole numbers of cases; got {got}; .* sample_weight="):
             eh.audit(data, count="n", **CALL)

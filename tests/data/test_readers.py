@@ -244,8 +244,7 @@ def test_json_lines_keep_their_types(tmp_path: Path) -> None:
     path = written(tmp_path / "d.jsonl", JSON_LINES)
     rows = files.count_file(path, ["g", "y", "s"], {2: (0.5,)}).rows
     assert rows == {("A", 1, 1): 1, ("A", 1, 0): 1, ("1", 1, None): 1, (1, None, None): 1, (None, 0, None): 1}
-    with pytest.raises(InvalidInput, match=r"^columns must contain numbers, text, booleans or dates; "):
-        files.count_file(path, ["more"], {})
+    assert files.count_file(path, ["more"], {}).rows == {('[1, {"a": 2}]',): 1, (None,): 4}
     with pytest.raises(InvalidInput, match=r"^'g' must contain numbers; got 'A'$"):
         files.count_file(path, ["g"], {0: (0.5,)})
     names, first = first_rows(path, 2)
@@ -262,10 +261,59 @@ def test_lines_that_are_no_json_objects_are_refused(tmp_path: Path) -> None:
         ('{"g": 1}\n{"g": \n', "line 2 of d.jsonl cannot be read: Expecting value: line 2 column 1 (char 7)"),
         ('{"g": "\xe9"}\n'.encode("latin-1"), "d.jsonl cannot be read: it is not UTF-8 text; "),
         ("\n", "d.jsonl has no rows; there is nothing to audit"),
-        ('{"y": 1}\n', "no column is called 'g'; known: y"),
+        ('{"y": 1}\n', "no column of d.jsonl is called 'g'; known: y"),
+        ('{"g": 1}\n{"g": 1, "g": 2}\n', "line 2 of d.jsonl cannot be read: it has 'g' twice"),
+        ('{"g": 1, "m": {"a": 1, "a": 1}}\n', "line 1 of d.jsonl cannot be read: it has 'a' twice"),
+        ('{"g": 1, "m": {"a": 1}, "m.a": 1}\n', "line 1 of d.jsonl cannot be read: it has 'm.a' twice"),
+        ('{"g": {"a": 1}}\n', "no column of d.jsonl is called 'g'; known: g.a"),
+        ('{"g": ' + "[" * 100_000 + "\n", "line 1 of d.jsonl cannot be read: maximum recursion depth exceeded"),
     ):
         refused = refusal(written(tmp_path / "d.jsonl", content), y_true="g", y_pred="g")
         assert refused.replace(f"{tmp_path}/", "").startswith(sentence)
+
+
+def test_values_in_objects_have_dotted_names(tmp_path: Path) -> None:
+    records = [{"id": 1, "meta": {"category": "law", "size": {"n": 3}}, "tags": ["a", {"b": 1}]},
+               {"id": 2, "meta": None}, {"id": 3, "meta": {}, "meta.category": "art"},
+               {"id": 4, "meta": {"size": 1}}]  # fmt: skip
+    path = written(tmp_path / "d.jsonl", "\n".join(map(json.dumps, records)))
+    names, rows = first_rows(path, 4)
+    assert names == ["id", "meta.category", "meta.size.n", "tags", "meta", "meta.size"]
+    assert rows[0] == (1, "law", 3, '["a", {"b": 1}]', None, None)
+    found = files.count_file(path, ["id", "meta.category"], {}).rows
+    assert found == dict.fromkeys([(1, "law"), (2, None), (3, "art"), (4, None)], 1)
+    deep: Any = 1
+    for _ in range(40):
+        deep = {"a": deep, "b": 2}
+    names, (row,) = first_rows(written(path, json.dumps(deep)), 1)
+    assert max(map(len, names)) == 2 * readers._DEEPEST - 1
+    assert json.loads(str(row[0]))["b"] == 2
+
+
+def test_deep_lists_are_texts_or_refused(tmp_path: Path) -> None:
+    seen = set()
+    for depth in range(300, 1_000, 7):
+        path = written(tmp_path / "d.jsonl", f'{{"m": {"[" * depth}{"]" * depth}}}\n')
+        try:
+            ((text,),) = files.count_file(path, ["m"], {}).rows
+            seen.add(len(text) // depth)
+        except InvalidInput as error:
+            seen.add(str(error).partition("cannot be read: ")[2][:23])
+    assert seen == {2, "maximum recursion depth"}
+
+
+def test_a_column_of_json_lines_may_first_occur_late(tmp_path: Path) -> None:
+    """It is missing before; a column that occurs nowhere is unknown, also in one of several files."""
+    filler = "x" * 1_000
+    lines = [json.dumps({"y": i % 2, "filler": filler}) for i in range(2_000)]
+    path = written(tmp_path / "1.jsonl", "\n".join([*lines, '{"y": 1, "late": {"g": "A"}}']))
+    assert first_rows(path, 1)[0] == ["y", "filler"]
+    assert files.count_file(path, ["y", "late.g"], {}).rows == {(0, None): 1_000, (1, None): 1_000, (1, "A"): 1}
+    with pytest.raises(InvalidInput, match=r"^no column of 1\.jsonl is called 'later'; known: y, filler$"):
+        files.count_file(path, ["y", "later"], {})
+    other = written(tmp_path / "2.jsonl", lines[0])
+    with pytest.raises(InvalidInput, match=r"^no column of 2\.jsonl is called 'late\.g'; known: y, filler$"):
+        files.count_file([path, other], ["y", "late.g"], {})
 
 
 # Parquet
@@ -318,15 +366,17 @@ def test_each_name_is_a_column_of_its_own(tmp_path: Path) -> None:
     """DuckDB calls the first columns G, y, p, g_1 and g_1_1, so that g_1 was g."""
     frame = pl.DataFrame({"G": ["X", "X"], "y": [1, 0], "p": [1, 1], "g": ["a", "a"], "g_1": ["b", "c"]})
     twice = pa.table([[1, 0], [1, 1], ["A", "B"], ["C", "D"]], names=["y", "p", "g", "g"])
-    texts = {"d.csv": "y,p,g,g\n1,1,A,C\n0,1,B,D\n",
-             "d.jsonl": '{"y": 1, "p": 1, "g": "A", "g": "C"}\n{"y": 0, "p": 1, "g": "B"}\n'}  # fmt: skip
     for name, write in (("d.csv", "write_csv"), ("d.parquet", "write_parquet"), ("d.jsonl", "write_ndjson")):
         path = tmp_path / name
         getattr(frame, write)(path)
         assert list(cells(path, groups="g_1")) == [("b",), ("c",)]
         assert list(count_rows(path, ["G", "g", "g_1"], {}).rows) == [("X", "a", "b"), ("X", "a", "c")]
-        if name in texts:
-            written(path, texts[name])
+        if name == "d.jsonl":
+            written(path, '{"y": 1, "p": 1, "g": "A", "g": "C"}\n')
+            assert refusal(path) == f"line 1 of {path} cannot be read: it has 'g' twice"
+            continue
+        if name == "d.csv":
+            written(path, "y,p,g,g\n1,1,A,C\n0,1,B,D\n")
         else:
             pytest.importorskip("pyarrow.parquet").write_table(twice, path)
         assert refusal(path) == f"{path} must have the column 'g' once; got y, p, g, g"

@@ -134,7 +134,10 @@ def repeat_audit(provenance: Mapping[str, Any], data: object) -> Audit:
     if unknown := sorted(call.keys() - set(known)):
         raise InvalidInput(f"the provenance has an argument that is unknown: {unknown[0]!r}")
     keys = map(str, call.get("metrics") or ())
-    lacking = [name for name, value in call.items() if value is None]
+    given = {
+        name: [*one.values()] if isinstance(one, Mapping) else [one] for name, one in call.items()
+    }
+    lacking = [name for name, values in given.items() if None in values]
     lacking += [key for key in keys if isinstance(lookup_metric(key), Function)]
     if lacking:
         problem = f"the provenance does not contain the values of {', '.join(lacking)}"

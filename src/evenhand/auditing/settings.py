@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache
 from inspect import cleandoc, get_annotations
 from math import ceil, isfinite
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from ..confusion import ConfusionMatrix
 from ..data import RULES, Answers, Rule, plain, rule_of
@@ -117,15 +118,22 @@ class Setting:
     parts: Mapping[str, Setting] = field(default_factory=dict)
     text: str = ""
 
-    def check(self, name: str, value: object) -> None:
-        """Raise an error unless a value is one of the choices or a number in its range."""
+    def check(self, name: str, value: object) -> object:
+        """A value, if it is one of the choices, a flag or a number in its range, as a float."""
         if self.choices and not (isinstance(value, str) and value in self.choices):
             *others, last = map(repr, self.choices)
             raise InvalidInput(argument=name, must=f"be {', '.join(others)} or {last}", got=value)
-        number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else 0
-        if self.below and not 0 < number < self.below:
+        if self.reads == "flag" and not isinstance(plain(value), bool):
+            raise InvalidInput(argument=name, must="be True or False", got=value)
+        if not self.below:
+            return value
+        number = 0.0
+        with suppress(OverflowError, TypeError):
+            number = float(plain(value) if isinstance(value, Real) else 0)
+        if isinstance(value, bool) or not 0 < number < self.below:
             must = "be a number between 0 and 1" if self.below == 1 else "be a number above 0"
             raise InvalidInput(argument=name, must=must, got=value)
+        return number
 
 
 def _setting(default: object, **known: object) -> Any:
@@ -141,12 +149,13 @@ def _column(**known: object) -> Any:
 
 
 def _check_intersections(value: object) -> None:
-    if value != "all" and not (type(value) is int and value > 0):
+    is_all = isinstance(value, str) and value == "all"
+    if not is_all and not (type(value) is int and value > 0):
         raise InvalidInput(argument="intersections", must="be 1, 2, 3, … or 'all'", got=value)
 
 
 def _check_group_names(given: object) -> None:
-    tables: Any = given.values() if isinstance(given, Mapping) else [given or {}]
+    tables: Any = given.values() if isinstance(given, Mapping) else [{} if given is None else given]
     if not all(isinstance(names, Mapping) and _are_texts(names.values()) for names in tables):
         must = "map group columns to the names of their values, as {'race': {1: 'White'}}"
         raise InvalidInput(argument="group_names", must=must, got=given)
@@ -309,9 +318,9 @@ class Settings:
     _excluded: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for name, (default, known) in settings_of(Settings).items():
+        for name, (default, known) in settings_of(cast("type", type(self))).items():
             if (value := getattr(self, name)) is not default:
-                known.check(name, value)
+                object.__setattr__(self, name, known.check(name, value))
         as_strength(self.strength)
         seed_of(self.rng)
         self._check_reference(self.reference)

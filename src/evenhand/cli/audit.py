@@ -18,6 +18,7 @@ from ..errors import EvenhandError, InvalidInput, UnknownName, escaped
 from .command import command, option_names
 from .config import config_option
 from .inputs import one_or_all, open_files, print_columns, read_text
+from .joined_inputs import JOIN_LABELS, JOIN_MODELS, files_to_join, join_inputs
 from .options import Options, Request, read_arguments, setting_options
 from .outputs import OUTPUTS, check_outputs, prints_file, render
 
@@ -27,7 +28,10 @@ standard input. Several files are audited together. FILE alone lists its columns
 Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 invalid input, or output that
 cannot be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
 """
-_HELP_OF_MODELS = f"All models have decided on the same cases.\n\n{_HELP}"
+_JOINS = (
+    "With --key there is no FILE: --model is NAME=FILE, and --prediction its column in each file."
+)
+_HELP_OF_MODELS = f"All models have decided on the same cases. {_JOINS}\n\n{_HELP}"
 # Without any of these options, columns are listed.
 _COLUMNS = ("y_true", "y_pred", "y_score", "groups", "models", "model_column")
 _EXAMPLES = click.Choice(list(examples.WORDS))
@@ -43,7 +47,7 @@ _REST = (click.Option(["--repeat"], metavar="FILE", help=_REPEAT), *OUTPUTS)
 Make = Callable[..., Audit]
 
 
-@command("audit", _HELP, [*_FILES, *_SOURCES, *setting_options(AuditRequest), *_REST])
+@command("audit", _HELP, [*_FILES, *_SOURCES, *setting_options(AuditRequest), *JOIN_LABELS, *_REST])
 def audit(files: Sequence[str], counts: str | None, example: str | None, **options: Any) -> None:
     """Audit files, a table of counts or an example, or repeat a saved audit."""
     is_given = [source is not None for source in (counts, example)]
@@ -54,7 +58,7 @@ def audit(files: Sequence[str], counts: str | None, example: str | None, **optio
         _audit_files(files, auditing.audit, AuditRequest, options)
         return
     of_rows = flat_settings(AuditRequest).keys() - flat_settings(CountsRequest).keys()
-    if typed := _first_typed(of_rows):
+    if typed := _first_typed(of_rows | {"key"}):
         raise InvalidInput(f"{typed} says how a FILE is read; pass a FILE")
     if example is not None:
         _finish(options, [], partial(_audit_example, example, options))
@@ -63,20 +67,25 @@ def audit(files: Sequence[str], counts: str | None, example: str | None, **optio
         _finish(options, [counts], partial(_audit_counts, counts, options))
 
 
-@command("compare", _HELP_OF_MODELS, [*_FILES, *setting_options(ModelsRequest), *_REST])
+@command(
+    "compare", _HELP_OF_MODELS, [*_FILES, *setting_options(ModelsRequest), *JOIN_MODELS, *_REST]
+)
 def compare(files: Sequence[str], **options: Any) -> None:
     """Compare models on the cases of files, or repeat a saved comparison."""
-    if not files and not options["repeat"]:
-        raise InvalidInput("pass a FILE; see evenhand compare --help")
+    if not (files or options["repeat"] or options["key"]):
+        joins = "or one file for each model, with --key COLUMN --model NAME=FILE"
+        raise InvalidInput(f"pass a FILE, {joins}; see evenhand compare --help")
+    if files and options["key"]:
+        raise InvalidInput("--key joins the files that other options name; pass no FILE")
     _audit_files(files, auditing.compare, ModelsRequest, options)
 
 
 def _audit_files(files: Sequence[str], make: Make, request: Request, options: Options) -> None:
     """Audit files, repeat a saved audit or, if no column is named, list columns."""
-    repeat = options["repeat"]
+    repeat, (_, joined) = options["repeat"], files_to_join(options)
     _check_names([*files, ""] if repeat == "" else files)
     if repeat:
-        if typed := _first_typed(flat_settings(request)):
+        if typed := _first_typed([*flat_settings(request), "key"]):
             kept = "cannot be combined with --repeat, which keeps all settings"
             raise InvalidInput(f"{typed} {kept}")
         before = Audit.from_json(read_text(repeat))
@@ -87,13 +96,18 @@ def _audit_files(files: Sequence[str], make: Make, request: Request, options: Op
     elif not options["groups"]:
         raise InvalidInput("name the column of groups with --group COLUMN")
     else:
-        _finish(options, files, partial(_audit_rows, files, make, request, options))
+        inputs = [*files, *joined.values()]
+        _finish(options, inputs, partial(_audit_rows, files, make, request, options))
 
 
 def _audit_rows(files: Sequence[str], make: Make, request: Request, options: Options) -> Audit:
     """Audit the rows of files or of standard input."""
     columns = (*options["groups"], *options.get("strata", ()))
     arguments = read_arguments(request, options, columns)
+    if options["key"]:
+        with open_files(files) as data:
+            table, arguments, source = join_inputs(data, arguments, options)
+        return _rename_source(_run(partial(make, table), arguments), **source)
     with open_files(files) as data:
         audit = _run(partial(make, data), arguments)
     return _rename_source(audit, "-") if "-" in files else audit
@@ -140,7 +154,7 @@ def _run(make: Make, arguments: Options) -> Audit:
     return audit
 
 
-def _rename_source(audit: Audit, name: str, **facts: str) -> Audit:
+def _rename_source(audit: Audit, name: str, **facts: object) -> Audit:
     """The audit with what its data are called on the command line in place of a path."""
     source = audit.provenance["source"] | {"name": name, **facts}
     source.pop("paths", None)

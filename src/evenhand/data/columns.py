@@ -91,7 +91,10 @@ def _is_name(given: object) -> bool:
     # Frames, columns, and expressions of polars, which have an alias, are none.
     values = ("__iter__", "__array__", "columns", "shape", "alias")
     has_values = any(hasattr(type(given), name) for name in values)
-    return given is not None and isinstance(given, Hashable) and not has_values
+    with suppress(TypeError):
+        # Signalling NaNs claim to be hashable.
+        return given is not None and hash(given) is not None and not has_values
+    return False
 
 
 def _is_array(given: object) -> bool:

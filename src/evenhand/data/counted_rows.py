@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isnan, nan
+from math import inf, isnan, nan
 from types import MappingProxyType
 from typing import Any
 
@@ -197,7 +197,7 @@ def _multiply(rows: Counter[Key], place: int) -> Counter[Key]:
     multiplied: Counter[Key] = Counter()
     for row, n in rows.items():
         cases = row[place]
-        if cases is None or not cases >= 0 or cases != int(cases):
+        if cases is None or not 0 <= cases < inf or cases != int(cases):
             got = "nothing" if cases is None else f"{cases:g}"
             hint = "other numbers can be `sample_weight=`"
             raise InvalidInput(f"`count` must contain whole numbers of cases; got {got}; {hint}")

@@ -88,7 +88,7 @@ def rule_of(protect: object) -> Rule | None:
     """
     if protect is None:
         return None
-    if isinstance(protect, Integral) and not isinstance(protect, bool):
+    if isinstance(protect, Integral) and not isinstance(protect, bool | np.timedelta64):
         least = int(protect)
         if _MIN_LEAST <= least <= _MAX_LEAST:
             return Rule(name=str(least), least=least, width=least, start=least, shows_zero=True)

@@ -12,8 +12,10 @@ two kinds of careless text as their writer meant them:
 - a space between a quote and a separator is ignored, so that ``"a", "b"`` are the values ``a`` and ``b``;
 - a separator at the end of a row is ignored, where the header has none.
 
-JSON Lines are read with their types. The columns are the keys of the first records, up to 1 MB; a key that a record
-does not have is missing there.
+JSON Lines are read with their types. A value in an object has a dotted name, such as ``meta.category``; a list is the
+text of its JSON. The columns that are listed are those of the first records, up to 1 MB. A column that a record lacks
+is missing there, and one that all lack is unknown. A name that occurs twice in a record is refused. Python reads them,
+since DuckDB confuses keys that differ in case, rounds large integers, and accepts names that occur twice.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from .frames import Counted, Cuts, Key, count_frame, count_keys, first_line, lev
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection as Connection
 
-    Reader = Callable[["Source", Connection], list["Part"]]
+    Reader = Callable[["Source", Connection, Sequence[str]], list["Part"]]
 
 FirstRows = tuple[list[str], list[Key]]
 
@@ -61,6 +63,8 @@ _SEPARATORS = ",;\t|"
 # How much of a text tells its columns, in characters, and how many records its separator is checked on.
 _HEAD, _CHECKED = 1 << 20, 50
 _BLOCK = 1 << 20
+# Objects of JSON that are nested deeper are texts, so that names stay short.
+_DEEPEST = 10
 # What a folder is called whose rows have no value, and the column that says which file a row is from.
 _NO_VALUE, _FILE = "__HIVE_DEFAULT_PARTITION__", "evenhand_file"
 
@@ -106,8 +110,8 @@ class Format:
     endings : tuple of str
         What names of files end in, in lower case; the first is the usual one.
     read : callable
-        Takes a Source and a connection of DuckDB, and returns its parts. The connection is None if
-        DuckDB is not installed and not needed.
+        Takes a Source, a connection of DuckDB and the columns that are needed, if not all, and
+        returns its parts. The connection is None if DuckDB is not installed and not needed.
     magic : bytes
         What such a file begins with; nothing for CSV.
     is_packed : bool
@@ -149,7 +153,7 @@ def count_rows(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
     A column with cuts, by its position, is counted by level.
     """
     rows: Counter[Key] = Counter()
-    with _opened(source) as (connection, parts):
+    with _opened(source, columns) as (connection, parts):
         _check_columns(parts, columns)
         for part in parts:
             with refusals(part.path):
@@ -181,11 +185,11 @@ def _as_shown(value: object) -> object:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[tuple[Connection, list[Part]]]:
+def _opened(source: Source, columns: Sequence[str] = ()) -> Iterator[tuple[Connection, list[Part]]]:
     has_duckdb = source.format.needs or find_spec("duckdb")
     connection: Any = connected(source.files) if has_duckdb else None
     with refusals(source.path), connection or nullcontext():
-        yield connection, source.format.read(source, connection)
+        yield connection, source.format.read(source, connection, columns)
 
 
 def _check_columns(parts: Sequence[Part], columns: Sequence[str], once: bool = True) -> None:
@@ -335,7 +339,7 @@ def _duckdb_errors() -> tuple[type[Exception], ...]:
 # CSV
 
 
-def csv_files(source: Source, _: object) -> list[Part]:
+def csv_files(source: Source, *_: object) -> list[Part]:
     """A part for each file."""
     return list(map(csv_file, source.files))
 
@@ -410,40 +414,73 @@ def _read_records(path: Path, separator: str, width: int) -> Iterator[list[str]]
 # JSON Lines
 
 
-def json_files(source: Source, _: object) -> list[Part]:
+def json_files(source: Source, _: object, columns: Sequence[str]) -> list[Part]:
     """A part for each file."""
-    return list(map(json_file, source.files))
+    return [json_file(path, columns) for path in source.files]
 
 
-def json_file(path: Path) -> Part:
-    """The columns of a file of JSON Lines: the keys of its first records, repeated if one of them repeats them."""
-    keys: Counter[str] = Counter()
-    for record in _read_objects(path, _read_head(path), object_pairs_hook=list):
-        keys |= Counter(key for key, _ in record)
-    if not keys:
+def json_file(path: Path, columns: Sequence[str] = ()) -> Part:
+    """Some columns of a file of JSON Lines; without any, those of its first records."""
+    known: dict[str, None] = {}
+    for record in _read_objects(path, _read_head(path)):
+        known |= dict.fromkeys(record)
+    if not known:
         raise nothing(path, "has no rows")
-    names = list(keys.elements())
+    names = list(dict.fromkeys(columns)) or list(known)
 
     def rows() -> Iterator[Key]:
-        for record in _read_objects(path, _read_lines(path)):
+        unseen = set(names) - known.keys()
+        for record in _read_objects(path, _read_lines(path), names):
+            unseen -= record.keys()
             yield tuple(map(record.get, names))
+        for name in sorted(unseen):
+            raise UnknownName.among(f"column of {escaped(path.name)}", name, known)
 
     return Part(path, names, rows)
 
 
-def _read_objects(path: Path, lines: Iterable[str], **options: Any) -> Iterator[Any]:
-    """The object on each line; blank lines are skipped."""
+def _read_objects(
+    path: Path, lines: Iterable[str], columns: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """The values of some columns, or all, in the object on each line; blank lines are skipped."""
+    decode = json.JSONDecoder(object_pairs_hook=_unique).decode
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line, **options)
+            record = decode(line)
+            values = _unique(list(_flatten(record))) if isinstance(record, dict) else {}
+            some = {name: values[name] for name in columns if name in values} if columns else values
+            values = {name: _list_as_text(value) for name, value in some.items()}
         except (ValueError, RecursionError) as error:
             raise unreadable(f"line {number} of {path}", error) from None
-        if line.lstrip()[0] != "{":
+        if not isinstance(record, dict):
             got = brief(record, 60)
             raise InvalidInput(f"line {number} of {escaped(path)} must be a JSON object; got {got}")
-        yield record
+        yield values
+
+
+def _flatten(record: dict[str, Any], prefix: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
+    """The values in an object and in those that it contains, down to a depth, by dotted names."""
+    for name, value in record.items():
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _flatten(value, f"{prefix}{name}.", depth + 1)
+        else:
+            yield prefix + name, value
+
+
+def _list_as_text(value: object) -> object:
+    is_nested = isinstance(value, (list, dict))
+    return json.dumps(value, ensure_ascii=False) if is_nested else value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Pairs of name and value as a mapping, if names are distinct."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"it has {brief(name, 60)} twice")
+    return record
 
 
 # Lines of text
@@ -478,7 +515,7 @@ def _read_head(path: Path) -> list[str]:
 # Parquet
 
 
-def parquet_files(source: Source, connection: Connection) -> list[Part]:
+def parquet_files(source: Source, connection: Connection, _: object) -> list[Part]:
     """A part for all files of a schema whose folders are called after the same columns."""
     schemas: dict[str, list[Key]] = {}
     for file_name, *element in connection.execute(

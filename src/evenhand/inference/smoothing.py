@@ -483,7 +483,7 @@ def check_amount(
     value: Any, argument: str = "strength", must: str = _STRENGTH, smallest: float = 1e-9
 ) -> float:
     """Check that a value is 0, or a number from the smallest one to 1e9."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    is_number = isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
     if not is_number or not (value == 0 or smallest <= value <= 1e9):
         raise InvalidInput(argument=argument, must=must, got=value)
     return float(value)
