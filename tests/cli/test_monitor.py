@@ -67,13 +67,14 @@ def test_an_acknowledged_alarm_is_listed_as_known_and_stops_no_pipeline(tmp_path
     code, said = _run(state, "--acknowledge", "race:A:recall", "--fail-on", "alarm")
     assert code == 0 and "1 alarm, 1 known" in said and "- W1 (known): A, True positive rate" in said
     kept = state.read_text("utf-8")
-    for words, says in [
+    refused: list[tuple[list[Any], str]] = [
         (["--acknowledge", "C:tpr"], "Error: 'C' has no alarm of 'tpr' to acknowledge"),
         (["--acknowledge", "A:fpr"], "Error: 'A' has no alarm of 'fpr' to acknowledge"),
         (["--acknowledge", "tpr"], "Error: '' has no alarm of 'tpr' to acknowledge"),
         ([second, "--counts", "--at", "W2", "--acknowledge", "C:tpr"], "'C' has no alarm of 'tpr' to acknowledge"),
-    ]:
-        code, said = _run(state, *words)
+    ]
+    for more, says in refused:
+        code, said = _run(state, *more)
         assert code == 2 and says in said and state.read_text("utf-8") == kept
     assert _run(state, second, "--counts", "--at", "W2", "--acknowledge", "A:tpr", "--fail-on", "alarm")[0] == 1
     assert [row.group for row in eh.Monitor.from_json(state.read_text("utf-8")).unacknowledged] == ["C"]

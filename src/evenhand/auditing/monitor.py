@@ -530,9 +530,13 @@ class Monitor:
             *_pair_scores(metric, total),
             float(evidence.evalues),
             path[-1] or 0.0,
-            *(None if look is None else self.batches[look] for look in (alarm, since)),
+            None if alarm is None else self.batches[alarm],
+            None if since is None else self.batches[since],
             key in self._state.acknowledged,
-            *(low, high, len(pairs), sum(0 in pair[1::2] for pair in pairs)),
+            low,
+            high,
+            len(pairs),
+            sum(0 in pair[1::2] for pair in pairs),
         )
 
     @property
@@ -779,7 +783,8 @@ class Monitor:
             monitor = monitor._with_batch(Batch(**batch), state)
         if len(monitor.batches) < len(batches):
             raise InvalidInput("the state of the monitor has two batches of one name")
-        if set(known) - {(row.by, row.group, row.metric) for row in known and monitor.alarms}:
+        alarms = monitor.alarms if known else ()
+        if set(known) - {(row.by, row.group, row.metric) for row in alarms}:
             raise InvalidInput("the state of the monitor acknowledges what has no alarm")
         return monitor
 
