@@ -49,10 +49,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 REFERENCES: list[Any] = ["rest", "all", "B", "largest", eh.ConfusionMatrix.from_array(GIVEN)]
 OF_CELLS = ("predictions", "thresholds")
-ASKED = [
-    *product(OF_CELLS, OPTIONS),
-    *product(("classes", "ranking", "functions"), ("", "strata")),
-]
+ASKED = [*product(OF_CELLS, OPTIONS), *product(("classes", "ranking", "functions"), ("", "strata"))]
 
 
 def random_cases(seed: int, n: int = 50) -> list[Case]:

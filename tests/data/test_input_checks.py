@@ -13,12 +13,7 @@ from decisions import write_csv
 from engines import pl
 
 import evenhand as eh
-from evenhand.data.input_checks import (
-    are_counts,
-    find_model_column,
-    find_repeated_identifier,
-    read_first_columns,
-)
+from evenhand.data.input_checks import are_counts, find_model_column, find_repeated_identifier, read_first_columns
 from evenhand.errors import InvalidInput
 
 COUNTED: dict[str, Any] = {
