@@ -98,12 +98,6 @@ def test_adjusting_over_the_audit_is_one_family_of_all_metrics() -> None:
     assert any(value < 0.9 * most < 0.9 for value, most in zip(adjusted, plain_holm(raw), strict=True))
 
 
-def test_the_same_adjustment_whatever_the_order() -> None:
-    forward, backward = (eh.audit_counts(dict(some), metrics="tpr") for some in (FOUR.items(), reversed(FOUR.items())))
-    for name in FOUR:
-        assert row(forward, name).p_adjusted == approx(row(backward, name).p_adjusted)
-
-
 # Thresholds, classes, strata and models
 
 

@@ -68,6 +68,7 @@ def test_groups_go_by_the_names_that_they_have() -> None:
     assert list(group_columns({"race": ["a", "b"], "sex": ["F", "M"]}, None)) == ["race", "sex"]
     assert list(group_columns(frame, None)) == ["name"]
     assert group_columns(("y", "g"), TABLE) == {"y": "y", "g": "g"}
+    assert count_rows(TABLE, {"r": "g", "s": "p"}, {}).columns == ("r", "s")
     # A group column may be called like an answer.
     assert count_rows({"y_true": ["a", "b"], "y": [1, 0]}, "y_true", {"y_true": "y"}).rows == {("a", 1): 1, ("b", 0): 1}
 

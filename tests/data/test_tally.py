@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from decisions import CELLS, TABLE
-from engines import pa, pl, with_arrow
+from engines import pa, pl
 from hypothesis import given, strategies as st
 from matrices import matrix
 
@@ -76,25 +76,6 @@ def test_labels_that_can_mean_one_thing_only_are_the_same() -> None:
         y, p = [labels[i] for i in at], [predictions[i] for i in to]
         assert cells(tallied(y_true=y, y_pred=p, groups=["a"] * 7)) == {("a",): (2, 1, 1, 3)}
         assert eh.ConfusionMatrix.from_labels(y, p).cells == (2, 1, 1, 3)
-
-
-def test_every_kind_of_column_of_zeros_and_ones_is_the_same() -> None:
-    y, p = [1, 1, 0, 0, 1], [1, 0, 1, 0, 1]
-    texts, booleans = [str(x) for x in y], [bool(x) for x in y]
-    columns: list[Any] = [
-        pd.Series(y, dtype="boolean"), pd.Series(y, dtype="Int8"), pd.Series(y).astype("category"),
-        pd.Series(pd.Categorical(texts)), with_arrow(lambda: pd.Series(y, dtype="int64[pyarrow]")),
-        with_arrow(lambda: pd.Series(booleans, dtype="bool[pyarrow]")),
-        with_arrow(lambda: pd.Series(texts, dtype="string[pyarrow]")), pl.Series(texts, dtype=pl.Enum(["1", "0"])),
-        pl.Series(texts, dtype=pl.Categorical), pl.Series(booleans), np.array(y, dtype=np.uint8),
-        np.array(y, dtype=bool), pa.array(booleans),
-    ]  # fmt: skip
-    expected = {("a",): (1, 1, 1, 0), ("b",): (1, 0, 0, 1)}
-    for held in columns:
-        library: Any = pl if isinstance(held, pl.Series) else pd
-        frame = library.DataFrame({"y": held, "p": p, "g": list("aaabb")})
-        assert cells(tallied(frame, y_true="y", y_pred="p", groups="g")) == expected, held
-        assert cells(tallied(y_true=held, y_pred=p, groups=list("aaabb"))) == expected, held
 
 
 def test_words_for_missing_values_leave_a_row_out() -> None:
@@ -435,14 +416,6 @@ def test_what_is_rounded_is_the_finest_table_that_is_counted(
     assert (counts.high.sum(axis=(1, 2)) >= exact.cells.sum(axis=(1, 2))).all()
     assert (tally.negative, tally.missing_words, tally.repeated) == ({}, {}, None)
     assert tally.source.keys() <= {"kind", "name", "format", "separator", "library"}
-
-
-def test_cases_without_a_label_are_rounded_once() -> None:
-    """As they are counted for selections: two roundings of the same cases would tell more than one."""
-    known: Any = {"y_true": [1, 0, None, None], "y_score": [0.9, 0.1, 0.9, 0.1], "count": [20, 20, 4, 4]}
-    for selects, left_out in ((True, 10), (False, 5)):
-        tally = tallied(**known, groups=list("aaaa"), rule=RULES["cms"], selects=selects)
-        assert tally.left_out == {"y_true": left_out}
 
 
 def test_if_zero_is_not_shown_every_combination_of_groups_is_a_key() -> None:
