@@ -23,18 +23,14 @@ def people(
     """Three groups of patients with five images each, whose labels are the same or alternate."""
     rng = np.random.default_rng(seed)
     spread = (1 - correlation) / max(correlation, 1e-9)
-    found: dict[str, list[Any]] = {"site": [], "patient": [], "y": [], "p": [], "row": []}
+    rows: list[tuple[Any, ...]] = []
     for site, n, rate in zip("ABC", (12, 40, 40), rates, strict=True):
         for i in range(n):
             right = rng.beta(rate * spread, (1 - rate) * spread) if correlation else rate
             for j in range(5):
                 y = int(i % 2 if constant else (i + j) % 2)
-                found["site"].append(site)
-                found["patient"].append(f"{site}{i}")
-                found["y"].append(y)
-                found["p"].append(int(y == (rng.random() < right)))
-                found["row"].append(len(found["row"]))
-    return found
+                rows.append((site, f"{site}{i}", y, int(y == (rng.random() < right)), len(rows)))
+    return dict(zip(("site", "patient", "y", "p", "row"), map(list, zip(*rows, strict=True)), strict=True))
 
 
 def audit(data: Any, **settings: Any) -> eh.Audit:
@@ -55,22 +51,17 @@ def test_clusters_of_one_row_leave_the_audit_unchanged() -> None:
 def test_a_rate_has_the_effective_counts_of_its_clusters() -> None:
     data = people()
     row = next(row for row in audit(data, metrics="tpr", cluster="patient").rows if row.group == "A")
-    mine: dict[str, list[int]] = {}
-    theirs: dict[str, list[int]] = {}
+    sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for site, patient, y, p in zip(data["site"], data["patient"], data["y"], data["p"], strict=True):
-        side = mine if site == "A" else theirs
-        cells = side.setdefault(patient, [0, 0, 0, 0])
-        cells[(0 if p else 1) if y else (2 if p else 3)] += 1
-    effects = design_effects(
-        metric("tpr").base, *(np.array(list(side.values()), dtype=float) for side in (mine, theirs))
-    )
-
-    assert row.denominators == (30,)
-    assert row.method == "effective counts"
+        cells = sides[site != "A"].setdefault(patient, np.zeros(4))
+        cells[2 * (not y) + (not p)] += 1
+    mine, theirs = (np.array(list(side.values())) for side in sides)
+    effects = design_effects(metric("tpr").base, mine, theirs)
+    assert (row.denominators, row.method) == ((30,), "effective counts")
     assert row.correlation == effects.correlation > 0.2
     assert row.n_effective == approx(30 / effects.group)
     # The score itself is that of all cases.
-    assert row.score == approx(sum(c[0] for c in mine.values()) / 30)
+    assert row.score == approx(mine[:, 0].sum() / 30)
 
 
 def test_dependent_cases_say_less() -> None:
@@ -78,7 +69,6 @@ def test_dependent_cases_say_less() -> None:
     data = people(correlation=0.6, rates=(0.4, 0.8, 0.8), constant=True)
     plain, clusters = (audit(data, metrics=METRICS, cluster=cluster) for cluster in (None, "patient"))
     wide = {(row.group, row.metric): row for row in clusters.rows}
-
     for row in plain.rows:
         other = wide[row.group, row.metric]
         assert other.gap_high - other.gap_low > row.gap_high - row.gap_low
@@ -98,7 +88,6 @@ def test_an_audit_of_clusters_can_be_saved() -> None:
     data = people()
     first = audit(data, cluster="patient")
     again = eh.Audit.from_json(first.to_json())
-
     assert again.rows == first.rows
     assert again.provenance["cluster"] == {"column": "patient", "clusters": 92}
     assert first.provenance["call"]["cluster"] == "patient"

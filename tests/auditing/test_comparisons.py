@@ -23,17 +23,17 @@ CROSSED: Any = {(a, b): (9 + i, 6, 4, 21 + j) for i, a in enumerate("xyz") for j
 
 
 def test_a_group_is_compared_with_the_rest_all_a_group_or_a_matrix() -> None:
-    cells = (30, 10, 12, 48)
+    cells, given = (30, 10, 12, 48), ("matrix", "given matrix")
     expected: list[tuple[Any, ...]] = [
         ("rest", "rest", "rest", (50, 30, 17, 108)), ("all", "all", "all", (59, 36, 21, 129)),
         ("B", "group", "B", cells), ("largest", "group", "C", (20, 20, 5, 60)),
-        (matrix(*cells), "matrix", "given matrix", cells), ("30,10,12,48", "matrix", "given matrix", cells),
+        (matrix(*cells), *given, cells), ("30,10,12,48", *given, cells),
     ]  # fmt: skip
-    for given, kind, name, (tp, fn, fp, tn) in expected:
-        a = eh.audit_counts(THREE, metrics=["tpr"], reference=given)
+    for reference, kind, name, others in expected:
+        a = eh.audit_counts(THREE, metrics=["tpr"], reference=reference)
         found = row(a, "A")
-        assert (found.reference_kind, found.reference, found.reference_cells) == (kind, name, (tp, fn, fp, tn))
-        assert found.reference_n == tp + fn + fp + tn and found.reference_score == approx(tp / (tp + fn))
+        assert (found.reference_kind, found.reference, found.reference_cells) == (kind, name, others)
+        assert (found.reference_n, found.reference_score) == (sum(others), approx(others[0] / sum(others[:2])))
         if kind == "group":
             own = row(a, name)
             assert own.verdict == "reference" and isnan([own.pvalue, own.difference, own.reference_score]).all()

@@ -138,8 +138,8 @@ def test_scores_are_metrics_of_the_rows_of_group_reference_and_all(kind: str, op
             if r.verdict != "reference":
                 assert is_close(r.reference_score, score(r.metric)), r
                 assert r.gap_kind != "difference" or is_close(r.gap, r.score - r.reference_score)
-                is_known = [
-                    [c.get(asked["y_true"]) is not None or r.metric == "ppr" for c in cs] for cs in (group, others)
+                known = [
+                    [r.metric == "ppr" or c.get(asked["y_true"]) is not None for c in cs] for cs in (group, others)
                 ]
                 n, reference_n = map(sum, known)
                 assert (r.n, r.reference_n) == (n, sum(GIVEN) if named == "given matrix" else reference_n)
