@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from audit_oracle import row
+from audit_oracle import row, same
 from pytest import approx
 from shown_audits import AUDITS, at_thresholds, classified, decided, of_classes, scored
 
@@ -37,10 +37,7 @@ def test_rows_are_views_of_the_columns() -> None:
         for i, r in enumerate(a.rows):
             plain = r.to_dict()
             assert json.loads(json.dumps(plain, allow_nan=False)) == plain
-            for name in NAMES:
-                value = getattr(r, name)
-                stored = a.table[name][i]
-                assert value == stored or (value != value and np.isnan(stored)), name
+            assert all(same(getattr(r, name), a.table[name][i]) for name in NAMES)
             assert set(NAMES) <= set(dir(r)) and set(r.at) <= set(a.axes)
     with pytest.raises(AttributeError, match=r"^rows of an audit have no column 'scores'$"):
         _ = AUDITS["plain"].rows[0].scores
@@ -62,11 +59,10 @@ def test_only_the_group_lacks_its_own_score() -> None:
 
 
 def test_a_place_is_told_in_words() -> None:
-    assert place_text({}) == ""
-    assert place_text({"threshold": 0.5, "stratum": "east"}) == "threshold 0.5, stratum east"
-    assert place_text({"threshold": 0.1 + 0.2}) == "threshold 0.3"
-    assert place_text({"threshold": 0.300000000001}) == "threshold 0.300000000001"
-    assert place_text({"model": "new", "against": "old"}) == "model new, against old"
+    places: list[tuple[dict[str, object], str]] = [({}, ""), ({"threshold": 0.1 + 0.2}, "threshold 0.3")]
+    places += [({"threshold": 0.5, "stratum": "east"}, "threshold 0.5, stratum east")]
+    places += [({"threshold": 0.300000000001, "model": "new"}, "threshold 0.300000000001, model new")]
+    assert all(place_text(at) == text for at, text in places)
 
 
 def test_groups_of_the_same_name_are_told_apart_by_their_column() -> None:
@@ -100,9 +96,6 @@ def test_axes_of_rows_are_plain_values() -> None:
     data = {"race": list("AABB") * 3, "kind": np.array([1, 2, 3] * 4, dtype=np.int8), "guess": np.array([1, 2, 2] * 4)}
     a = eh.audit(data, y_true="kind", y_pred="guess", groups="race", classes=[np.int64(2)], metrics="tpr")
     assert {type(r.at["class"]) for r in a.rows} == {int}
-
-
-# All cases together
 
 
 def test_scores_of_all_cases_are_counted_with_and_without_a_group() -> None:

@@ -26,8 +26,6 @@ from evenhand.auditing import Audit, Row
 
 METRICS = ["ppr", "tpr", "acc"]
 
-# Scores of groups, references and all cases, by plain loops over rows
-
 Case = dict[str, Any]
 GIVEN = (30, 10, 12, 48)
 CELLS = ["ppr", "tpr", "f1", "mcc", "lr_plus", "disparate_impact"]
@@ -160,9 +158,6 @@ def test_weighted_scores_are_shares_of_weights_whatever_else_is_crossed() -> Non
         assert a.overall[0].score == approx(1030 / 1300)
 
 
-# Rows and columns
-
-
 def rows_of_data(seed: int) -> list[tuple[Any, ...]]:
     draw = random.Random(seed)
     rows: list[Any]
@@ -221,9 +216,6 @@ def test_what_groups_are_called_changes_no_number() -> None:
         called = dict(zip("abc", names, strict=True))
         named = eh.audit_counts({called[group]: cells for group, cells in counts.items()}, metrics=METRICS)
         assert all(same(numbers(r), numbers(row(named, called[r.group], r.metric))) for r in plain.rows)
-
-
-# The same bytes in any order and on any number of threads
 
 
 def made_up(groups: int, seed: int = 4) -> dict[str, tuple[int, ...]]:

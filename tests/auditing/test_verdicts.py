@@ -23,9 +23,6 @@ def verdicts(counts: Any, metric: str, **settings: Any) -> dict[str, str]:
     return {r.group: r.verdict.value for r in eh.audit_counts(counts, metrics=metric, **settings).rows}
 
 
-# Words and marks
-
-
 def test_verdicts_that_differ_come_first() -> None:
     assert [v.value for v in sorted(Verdict, key=lambda v: v.rank)] == [
         *("higher", "lower", "unlike", "undefined", "inconclusive", "not tested", "equivalent", "reference")
@@ -42,12 +39,8 @@ def test_meanings_are_sentences_with_the_settings_filled_in() -> None:
         words = v.meaning.format(alpha=0.05, margin=0.1)
         assert "{" not in words and not words.endswith(".") and words[0].islower()
         assert not any(word in words for word in ("biased", "fair", "proves", "surely"))
-    assert "0.2" in Verdict.HIGHER.meaning.format(alpha=0.2, margin=0.1)
-    assert "±0.3" in Verdict.EQUIVALENT.meaning.format(alpha=0.05, margin=0.3)
-    assert "direction" in Verdict.UNLIKE.meaning
-
-
-# Every verdict can be checked from its row alone
+    higher, equivalent = (v.meaning.format(alpha=0.2, margin=0.3) for v in (Verdict.HIGHER, Verdict.EQUIVALENT))
+    assert "0.2" in higher and "±0.3" in equivalent and "direction" in Verdict.UNLIKE.meaning
 
 
 def verdict_of(r: Row, s: dict[str, Any]) -> Verdict:
@@ -90,9 +83,6 @@ def test_every_verdict_follows_from_its_row() -> None:
     assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {"unlike", "not tested"}
     for metric in set(METRICS) - {"te", "equalized_odds"}:
         assert {"higher", "lower", "inconclusive", "undefined"} <= seen[metric], metric
-
-
-# The edges
 
 
 def test_two_missed_positives_are_too_few_to_tell() -> None:

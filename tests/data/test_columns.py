@@ -62,11 +62,10 @@ def test_names_that_could_be_misread_are_refused() -> None:
 
 
 def test_groups_go_by_the_names_that_they_have() -> None:
-    frame = pd.DataFrame({"name": list("aabb")})
-    assert list(group_columns(["a", "b"], None)) == ["group"]
-    assert list(group_columns(pd.Series(["a", "b"], name="race"), None)) == ["race"]
-    assert list(group_columns({"race": ["a", "b"], "sex": ["F", "M"]}, None)) == ["race", "sex"]
-    assert list(group_columns(frame, None)) == ["name"]
+    held: list[tuple[Any, list[str]]] = [(["a", "b"], ["group"]), (pd.Series(["a", "b"], name="race"), ["race"])]
+    held += [({"r": ["a"], "s": ["F"]}, ["r", "s"]), (pd.DataFrame({"name": list("aabb")}), ["name"])]
+    for groups, names in held:
+        assert list(group_columns(groups, None)) == names
     assert group_columns(("y", "g"), TABLE) == {"y": "y", "g": "g"}
     assert count_rows(TABLE, {"r": "g", "s": "p"}, {}).columns == ("r", "s")
     # A group column may be called like an answer.
@@ -125,9 +124,6 @@ def test_a_cut_is_one_finite_number() -> None:
     assert columns.as_finite(np.array(0.5)) == columns.as_finite(Decimal("0.5")) == 0.5
 
 
-# Columns that were passed as values
-
-
 class Offered:
     """Values that can become an array, and nothing else."""
 
@@ -155,20 +151,9 @@ def test_what_is_or_becomes_one_column_is_a_column() -> None:
         assert {type(value) for _, value in rows} == {int, type(None)}
 
 
-class Array:
-    """An array with names of dimensions, as xarray has them."""
-
-    dims = ("row",)
-    shape = (5,)
-
-    def __len__(self) -> int:
-        return 5
-
-
-class Dataset(dict[str, Any]):
-    """A mapping with names of dimensions."""
-
-    dims = ("row",)
+#: An array and a mapping with names of dimensions, as xarray has them.
+Array = type("Array", (), {"dims": ("row",), "shape": (5,), "__len__": lambda self: 5})
+Dataset: Any = type("Dataset", (dict,), {"dims": ("row",)})
 
 
 def test_other_tables_and_columns_are_refused() -> None:

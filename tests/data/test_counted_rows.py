@@ -98,9 +98,6 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
     (TABLE, "race", {"model `A`": 3.5}, {},
      "no column is called 3.5; known: 'race', 'sex', 'label', 'old', 'score'"),
     (None, ["a"], {"model `A`": ["x"]}, {"cuts": {"model `A`": [0.5]}}, "model `A` must contain numbers; got 'x'"),
-    (None, ["a"], {"y_pred": np.ones((1, 2))}, {}, "y_pred must be one column; got 2"),
-    (None, ["a"], {"y_score": np.zeros((1, 3))}, {},
-     "y_score has 3 columns; pass the column of the positive class"),
 ]  # fmt: skip
 
 
@@ -114,9 +111,6 @@ def test_what_cannot_be_counted_is_refused_in_a_sentence() -> None:
         count_rows(None, {"y_pred": ["a"]}, {"y_true": [1, 0]})
     spelled = refused.value.spelled({"y_true": "--label", "y_pred": "--prediction"})
     assert spelled == "columns must have the same length; got y_pred 1, --label 2"
-
-
-# Names of groups
 
 
 def test_numbers_are_in_their_order_and_missing_groups_last() -> None:
