@@ -33,8 +33,7 @@ def test_rows_are_the_combinations_that_occur_in_a_stable_order() -> None:
     expected = Counter(zip(TABLE["race"], TABLE["label"], TABLE["old"], strict=True))
     for held, make in (HELD | {"mapping": dict}).items():
         found = count_rows(make(TABLE), "race", ANSWERS)
-        assert found.rows == expected, held
-        assert (found.columns, found.answers) == (("race",), ("y_true", "y_pred"))
+        assert (found.rows, found.columns, found.answers) == (expected, ("race",), ("y_true", "y_pred")), held
         assert (found.orders, found.answer_orders, found.source["rows"]) == ({}, {}, 6)
         assert list(found.rows) == list(count_rows(make(backwards), "race", ANSWERS).rows)
         assert [race for (race,) in found.keys] == ["a", "a", "b", "b", None]

@@ -107,12 +107,13 @@ def test_only_counts_are_collected_of_a_lazy_frame_and_no_more_than_are_used(mon
 
 
 def test_identifiers_are_refused_early(tmp_path: Path) -> None:
+    starts: list[int] = []
+
     class Watched(list[int]):
         def __getitem__(self, rows: Any) -> Any:
             starts.append(rows.start)
             return super().__getitem__(rows)
 
-    starts: list[int] = []
     with pytest.raises(TooLarge, match=r"^the columns have more than 200,000 distinct combinations of values"):
         frames.count_columns([("id", Watched(range(1_000_000)))], {})
     assert len(starts) == 4, "as many blocks of 65,536 rows as have more than 200,000 values"

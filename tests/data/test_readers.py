@@ -164,20 +164,15 @@ def any_file(rng: random.Random) -> tuple[str, str, bool]:
     separator, ending = rng.choice(",,,;\t|"), rng.choice(["\n", "\n", "\r\n", "\r"])
     width, careless = rng.choice([1, 2, 3, 3, 4]), rng.random() < 0.2
 
-    def value() -> str:
-        text = rng.choice(TEXTS)
-        needed = any(c in text for c in f'{separator}"\r\n')
-        if careless and rng.random() < 0.1:
-            return text
-        return f'"{text.replace(chr(34), chr(34) * 2)}"' if needed or rng.random() < 0.2 else text
+    def quoted(text: str) -> str:
+        is_needed = any(c in text for c in f'{separator}"\r\n') and not (careless and rng.random() < 0.1)
+        return f'"{text.replace(chr(34), chr(34) * 2)}"' if is_needed or rng.random() < 0.2 else text
 
-    lines = [separator.join(f"c{i}" if rng.random() < 0.8 else f'"c{i}"' for i in range(width))]
+    lines = [separator.join(quoted(f"c{i}") for i in range(width))]
     for _ in range(rng.choice([1, 2, 3, 5, 40])):
         short = careless and rng.random() < 0.05
-        lines.append(separator.join(value() for _ in range(width - short)))
+        lines.append(separator.join(quoted(rng.choice(TEXTS)) for _ in range(width - short)))
         lines += [""] * (rng.random() < 0.05)
-        if careless and rng.random() < 0.05:
-            lines[-1] += rng.choice(["\n", "\r", "\r\n"]) + lines[-1]
     content = ending.join(lines) + rng.choice([ending, ""])
     meant = careless and re.search(rf'[ \t\v\f]"|"[ \t\v\f]|[{separator}](?=[\r\n]|$)', content)
     return rng.choice(["", "", "", "\ufeff"]) + content, separator, bool(meant)
