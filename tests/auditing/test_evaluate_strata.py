@@ -160,7 +160,7 @@ NUMBERS = ("pvalue", "gap", "gap_low", "gap_high", "strata_higher", "strata_lowe
 
 def test_classes_and_thresholds_have_strata_too() -> None:
     frame = data().assign(s=lambda d: (d.age - 18) / 62, kind=lambda d: d.race, guess=lambda d: np.roll(d.race, 1))
-    audit = partial(eh.audit, frame, groups="sex", strata="town")
+    audit: Any = partial(eh.audit, frame, groups="sex", strata="town")
     scores, kinds = {"y_true": "y", "y_score": "s"}, {"y_true": "kind", "y_pred": "guess"}
     swept = audit(**scores, threshold=[0.3, 0.6], metrics="tpr")
     classes = audit(**kinds, classes=["A", "B"], metrics=["tpr", "acc"])

@@ -57,7 +57,7 @@ def random_cases(seed: int, n: int = 50) -> list[Case]:
     cases: list[Case] = []
     for i in range(n):
         y, kind = draw.randint(0, 1), draw.choice("klm")
-        case = {"g": ("A", "B", "B", "C", None)[i // 2 % 5], "t": draw.choice("vw"), "u": i // 2}
+        case: Case = {"g": ("A", "B", "B", "C", None)[i // 2 % 5], "t": draw.choice("vw"), "u": i // 2}
         case |= {"w": draw.choice([0.5, 1, 1, 4]), "y": y, "x": draw.choice([y, y, y, None])}
         case |= {"p": draw.choice([y, 0, 1]), "s": round(draw.random() * 0.7 + 0.3 * y, 2)}
         cases.append(case | {"k": kind, "j": draw.choice([kind, *"klm"])})

@@ -171,6 +171,10 @@ def test_a_column_may_have_any_name(tmp_path: Path) -> None:
 
 
 def test_a_long_count_and_a_long_hash_show_their_progress(tmp_path: Path, terminal: io.StringIO) -> None:
+    def slow_count(*given: Any) -> Any:
+        time.sleep(0.05)
+        return count_frame(*given)
+
     def slow_digest(stream: Any, name: str) -> Any:
         stream.read(1)
         time.sleep(0.05)
@@ -181,7 +185,7 @@ def test_a_long_count_and_a_long_hash_show_their_progress(tmp_path: Path, termin
     with pytest.MonkeyPatch.context() as patch, redirect_stderr(terminal):
         patch.setattr(progress, "_SILENT_SECONDS", -1.0)
         patch.setattr(progress, "_POLL_SECONDS", 0.002)
-        patch.setattr(readers, "count_frame", lambda *given: (time.sleep(0.05), count_frame(*given))[1])
+        patch.setattr(readers, "count_frame", slow_count)
         patch.setattr(hashlib, "file_digest", slow_digest)
         files.count_file(tmp_path / "d.csv", ["g"], {})
     shown = terminal.getvalue()
