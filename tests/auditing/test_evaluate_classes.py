@@ -70,16 +70,3 @@ def test_all_averages_of_a_group_are_tested_on_the_same_draws_in_any_order_of_ro
             found = [row(a, group, name, **{"class": None}).pvalue for a in (alone, together)]
             assert found[0] == approx(found[1], rel=0, nan_ok=True)
     assert row(together, "C", "macro tpr").verdict is Verdict.UNDEFINED
-
-
-def test_groups_may_have_another_reference() -> None:
-    data = classified()
-    for reference, name in (("B", "B"), ("largest", "B"), ("all", "rest")):
-        a = of_classes(data, reference=reference, metrics=["tpr", "mcc"])
-        assert {r.reference for r in averages(a)} == {name}
-        of_classes_alone = {r.reference for r in a.rows if r.at and r.metric == "tpr"}
-        assert of_classes_alone == {"all" if reference == "all" else "B"}
-        own = row(a, "B", "mcc", **{"class": None})
-        assert own.score == approx(float(overall("mcc", tables(data)["B"])))
-        if name == "B":
-            assert (own.reason, own.verdict) == (None, Verdict.REFERENCE) and isnan(own.pvalue)

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from math import isnan, nan
 from pathlib import Path
-from typing import Any
 
-import pytest
 from audit_oracle import row
 from matrices import matrix
 from oracle import ONE_GROUP
@@ -48,15 +46,11 @@ def test_every_row_is_what_the_library_says() -> None:
 
 
 def test_any_metric_of_the_catalogue_can_be_audited() -> None:
-    a = eh.audit_counts(
-        {"A": (9, 6, 4, 21)}, metrics=[m.key for m in eh.list_metrics()], reference=matrix(30, 10, 12, 48)
-    )
-    assert len(a.rows) == len(eh.list_metrics())
+    keys = [m.key for m in eh.list_metrics()]
+    a = eh.audit_counts({"A": (9, 6, 4, 21)}, metrics=keys, reference=matrix(30, 10, 12, 48))
+    assert {r.metric for r in a.rows} == {*keys}
     assert not any(isnan(r.score) or isnan(r.pvalue) for r in a.rows)
     assert Audit.from_json(a.to_json()) == a
-
-
-# Smoothing
 
 
 def test_with_a_strength_per_split_each_rate_keeps_a_share_of_its_gap() -> None:
@@ -94,9 +88,6 @@ def test_a_reference_is_not_smoothed_and_neither_are_selections_without_labels()
     assert all(isnan(r.smoothed) and r.cells is None for r in unlabelled.rows)
 
 
-# MATCH and large counts
-
-
 def test_the_probability_of_no_score_is_that_of_drawing_no_denominator() -> None:
     """Of 1,008 cases with 3 positives, 8 are drawn: C(1005, 8) / C(1008, 8) have no positive."""
     found = row(eh.audit_counts({"A": (3, 0, 0, 997), "B": (0, 0, 0, 8)}, metrics="tpr"), "B")
@@ -108,44 +99,27 @@ def exact(a: int, of_a: int, b: int, of_b: int) -> float:
     return float(min(1.0, 2 * min(law.cdf(a), law.sf(a - 1))))
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ((1_000, 1_100, 1_000, 1_000), (250_000, 250_000, 250_000, 250_000)),  # TPR differs more than FPR
-        ((5, 5, 5, 5), (300_000, 300_000, 250_000, 250_000)),  # neither: twice the smaller p is above 1
-    ],
-)
-def test_rates_of_millions_are_exact_and_their_largest_gap_is_tested_by_bonferroni(first: Any, second: Any) -> None:
-    """p = min(1, 2 min(p of TPR, p of FPR)) for equalized odds, if there are more than a million cases."""
-    a = eh.audit_counts({"A": first, "B": second}, metrics=["equalized_odds", "tpr", "fpr"])
-    pvalues = []
-    for metric, place in (("tpr", 0), ("fpr", 2)):
-        counts = [n for cells in (first, second) for n in (cells[place], cells[place] + cells[place + 1])]
-        pvalues.append(exact(*counts))
-        assert row(a, "A", metric).pvalue == approx(pvalues[-1], rel=1e-6)
-        assert row(a, "A", metric).percentile < 1
-    found = row(a, "A", "equalized_odds")
-    assert found.pvalue == approx(min(1.0, 2 * min(pvalues)), rel=1e-6) and found.method == "fisher"
-    assert isnan(found.percentile) and isnan(found.p_undefined)
-
-
-def test_a_distance_of_fewer_cases_is_tested_by_match() -> None:
+def test_rates_of_millions_are_exact_and_their_largest_gap_is_tested_by_bonferroni() -> None:
+    """p = min(1, 2 min(p of TPR, p of FPR)) for equalized odds of more than a million cases; of fewer, MATCH."""
+    different, alike = (1_000, 1_100, 1_000, 1_000), (5, 5, 5, 5)
+    for first, second in ((different, (250_000,) * 4), (alike, (300_000, 300_000, 250_000, 250_000))):
+        a, pvalues = eh.audit_counts({"A": first, "B": second}, metrics=["equalized_odds", "tpr", "fpr"]), []
+        for metric, place in (("tpr", 0), ("fpr", 2)):
+            counts = [n for cells in (first, second) for n in (cells[place], cells[place] + cells[place + 1])]
+            pvalues.append(exact(*counts))
+            assert row(a, "A", metric).pvalue == approx(pvalues[-1], rel=1e-6)
+            assert row(a, "A", metric).percentile < 1
+        found = row(a, "A", "equalized_odds")
+        assert found.pvalue == approx(min(1.0, 2 * min(pvalues)), rel=1e-6) and found.method == "fisher"
+        assert isnan(found.percentile) and isnan(found.p_undefined)
     first, second = (30, 20, 20, 30), (20, 30, 20, 30)
     found = row(eh.audit_counts({"A": first, "B": second}, metrics="equalized_odds"), "A")
     assert found.method == "match"
     assert found.pvalue == eh.match_test(matrix(*first), matrix(*second), "equalized_odds").pvalue
 
 
-# Edges
-
-SIX = {
-    "A_ok": (30, 10, 12, 48),
-    "B_nopos": (0, 0, 2, 6),
-    "C_noneg": (3, 2, 0, 0),
-    "D_nopredpos": (0, 3, 0, 5),
-    "E_allTN": (0, 0, 0, 4),
-    "F_single": (0, 0, 0, 1),
-}
+SIX = {"A_ok": (30, 10, 12, 48), "B_nopos": (0, 0, 2, 6), "C_noneg": (3, 2, 0, 0), "D_nopredpos": (0, 3, 0, 5),
+       "E_allTN": (0, 0, 0, 4), "F_single": (0, 0, 0, 1)}  # fmt: skip
 
 
 def test_the_degenerate_matrices_in_the_docs_are_what_the_audit_gives() -> None:

@@ -32,9 +32,6 @@ def scored(table: Any, metrics: Any = SCORES, **settings: Any) -> Audit:
     return eh.audit(table, metrics=metrics, **columns | settings)
 
 
-# Areas and losses
-
-
 def test_scores_are_scikit_learns_and_p_values_are_adjusted_by_holm() -> None:
     table = table_of()
     a = scored(table)
@@ -115,9 +112,6 @@ def test_ranking_scores_have_no_threshold_and_stand_beside_counts() -> None:
     assert len(scored(table | {"s": np.arange(90.0)}, "auc").rows) == 3
 
 
-# Functions
-
-
 def distance(y_true: Any, y_pred: Any) -> float:
     return float(np.abs(y_true - y_pred).mean())
 
@@ -152,12 +146,9 @@ def test_a_function_takes_scores_if_there_are_no_predictions_or_if_it_says_so() 
         return float(numbers.mean())
 
     mean = approx(table["s"][table["g"] == "a"].mean())
-    for columns, expected in (
-        ({}, {"named": mean, "unnamed": mean}),
-        ({"y_pred": "p"}, {"named": mean, "unnamed": 0.0}),
-    ):
+    for columns, other in (({}, mean), ({"y_pred": "p"}, 0.0)):
         a = scored(table, [named, unnamed], **columns)
-        assert {r.metric: r.score for r in a.rows if r.group == "a"} == expected
+        assert {r.metric: r.score for r in a.rows if r.group == "a"} == {"named": mean, "unnamed": other}
 
 
 def test_a_function_without_a_value_is_undefined_with_the_reason() -> None:
@@ -168,22 +159,18 @@ def test_a_function_without_a_value_is_undefined_with_the_reason() -> None:
 
     labels = ["bad", *["x"] * 14]
     a = evaluated(fails, labels, labels, list("abbcccddddeeeee"))
-    reasons = {
-        "a": "raised ValueError: no such label",
-        "b": "returned nan",
-        "c": "returned a value of type list, not a number",
-        "d": "returned a value of type str, not a number",
-        "e": "returned -inf",
-    }
-    assert {r.group: r.reason for r in a.rows} == {
-        group: f"the group has no value: the function {reason}" for group, reason in reasons.items()
+    raised, other = "raised ValueError: no such label", "returned a value of type {}, not a number"
+    reasons = [raised, "returned nan", other.format("list"), other.format("str"), "returned -inf"]
+    said = {r.group: r.reason for r in a.rows}
+    assert said == {
+        name: f"the group has no value: the function {why}" for name, why in zip("abcde", reasons, strict=True)
     }
     assert all(r.verdict is Verdict.UNDEFINED and isnan([r.score, r.pvalue]).all() for r in a.rows)
     others = evaluated(fails, labels[:9], labels[:9], list("aaaaaabbb"))
-    assert row(others, "a").reason == "the group has no value: the function raised ValueError: no such label"
+    assert row(others, "a").reason == f"the group has no value: the function {raised}"
     named = evaluated(fails, labels[:9], labels[:9], list("aaabbbbbb"), reference="a")
     assert row(named, "a").verdict is Verdict.REFERENCE
-    assert row(named, "b").reason == "the reference has no value: the function raised ValueError: no such label"
+    assert row(named, "b").reason == f"the reference has no value: the function {raised}"
 
 
 def test_what_has_no_score_is_refused_in_a_sentence() -> None:

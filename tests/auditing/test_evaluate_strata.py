@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from math import nan
 from typing import Any
 
@@ -14,6 +15,7 @@ from audit_oracle import RatesOf, pooled_pvalue, row
 from engines import optional
 from hypothesis import given, settings, strategies as st
 from pytest import approx
+from scipy.stats import hypergeom
 
 import evenhand as eh
 from evenhand.auditing import Verdict
@@ -81,15 +83,9 @@ def test_pooled_tests_are_those_of_listing_the_tables_of_all_strata(key: str, ro
 
 def data(n: int = 260, seed: int = 4) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "sex": rng.choice(["f", "m"], n),
-            "race": rng.choice(["A", "B", "C"], n, p=[0.6, 0.3, 0.1]),
-            "age": rng.integers(18, 80, n),
-            "town": rng.choice(["east", "west"], n),
-            "y": rng.integers(0, 2, n),
-        }
-    )
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "race": rng.choice(["A", "B", "C"], n, p=[0.6, 0.3, 0.1])})
+    frame["age"], frame["town"] = rng.integers(18, 80, n), rng.choice(["east", "west"], n)
+    frame["y"] = rng.integers(0, 2, n)
     frame["p"] = np.where(rng.random(n) < np.where(frame.sex == "f", 0.55, 0.9), frame.y, 1 - frame.y)
     return frame
 
@@ -97,29 +93,27 @@ def data(n: int = 260, seed: int = 4) -> pd.DataFrame:
 COLUMNS: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "sex", "strata": "town"}
 
 
-@pytest.mark.parametrize("metric", ["tpr", "acc", "ppr"])
-def test_pooled_odds_ratios_are_those_of_statsmodels(metric: str) -> None:
+def test_pooled_odds_ratios_are_those_of_statsmodels() -> None:
     """Mantel and Haenszel's estimate; the interval is exact and so a little wider than their approximate one."""
     frame = data()
-    frame["part"], frame["whole"] = {
-        "tpr": (frame.p, frame.y == 1),
-        "acc": (frame.y == frame.p, frame.y >= 0),
-        "ppr": (frame.p, frame.y >= 0),
-    }[metric]
-    found = row(eh.audit(frame, metrics=metric, **COLUMNS), "f", stratum="pooled")
-    tables = []
-    for town in ("east", "west"):
-        here = frame[(frame.town == town) & frame.whole]
-        tables.append(
-            np.array([[here[here.sex == s].part.sum(), (1 - here[here.sex == s].part).sum()] for s in "fm"], float)
-        )
-    theirs = StratifiedTable(tables)
-    assert found.gap_kind == "odds ratio"
-    assert found.gap == approx(theirs.oddsratio_pooled)
-    low, high = theirs.oddsratio_pooled_confint()
-    assert 0.7 * low < found.gap_low < 1.02 * low and 0.98 * high < found.gap_high < 1.4 * high
-    summed = np.sum(tables, axis=0)
-    assert found.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
+    a = eh.audit(frame, metrics=["tpr", "acc", "ppr"], **COLUMNS)
+    for metric, part, whole in (("tpr", frame.p, frame.y == 1), ("acc", frame.y == frame.p, frame.y >= 0),
+                                ("ppr", frame.p, frame.y >= 0)):  # fmt: skip
+        found = row(a, "f", metric, stratum="pooled")
+        masks = [[whole & (frame.town == town) & (frame.sex == sex) for sex in "fm"] for town in ("east", "west")]
+        tables = [np.array([[part[m].sum(), (1 - part[m]).sum()] for m in pair], dtype=float) for pair in masks]
+        theirs = StratifiedTable(tables)
+        assert found.gap_kind == "odds ratio" and found.gap == approx(theirs.oddsratio_pooled)
+        low, high = theirs.oddsratio_pooled_confint()
+        assert 0.7 * low < found.gap_low < 1.02 * low and 0.98 * high < found.gap_high < 1.4 * high
+        summed = np.sum(tables, axis=0)
+        assert found.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
+
+
+def pooled(tables: Any) -> Any:
+    """The pooled row of group x beside y, whose successes and failures are given by stratum."""
+    counts = {(g, str(i)): (*t[k : k + 2], 0, 0) for i, t in enumerate(tables) for g, k in (("x", 0), ("y", 2))}
+    return row(eh.audit_counts(counts, by=("g", "c"), strata="c", metrics="tpr"), "x", stratum="pooled")
 
 
 def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
@@ -141,15 +135,8 @@ def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
 
 def test_large_strata_have_the_exact_law_too() -> None:
     """Thousands of cases in two strata: the hypergeometric laws convolved."""
-    from scipy.stats import hypergeom
-
     strata = [(400, 1_000, 500, 1_100), (30, 2_000, 2, 900)]
-    counts = {
-        (group, str(i)): (part, of - part, 0, 0)
-        for i, (k, n, other, m) in enumerate(strata)
-        for group, part, of in (("x", k, n), ("y", other, m))
-    }
-    found = row(eh.audit_counts(counts, by=("g", "c"), strata="c", metrics="tpr"), "x", stratum="pooled")
+    found = pooled([(k, n - k, other, m - other) for k, n, other, m in strata])
     whole = np.ones(1)
     for k, n, other, m in strata:
         whole = np.convolve(whole, hypergeom(n + m, k + other, n).pmf(np.arange(n + 1)))
@@ -161,12 +148,7 @@ def test_large_strata_have_the_exact_law_too() -> None:
 @pytest.mark.slow
 def test_millions_of_cases_have_mantel_and_haenszels_approximation_and_say_so() -> None:
     tables = [(2_500_000, 2_500_000, 2_503_000, 2_497_000)] * 8
-    counts = {
-        (group, str(i)): (part, other, 0, 0)
-        for i, (a, b, c, d) in enumerate(tables)
-        for group, part, other in (("x", a, b), ("y", c, d))
-    }
-    found = row(eh.audit_counts(counts, by=("g", "c"), strata="c", metrics="tpr"), "x", stratum="pooled")
+    found = pooled(tables)
     theirs = StratifiedTable([np.array([[a, b], [c, d]], dtype=float) for a, b, c, d in tables])
     assert found.method == "Mantel-Haenszel, normal approximation"
     assert (found.gap_low, found.gap_high) == approx(theirs.oddsratio_pooled_confint())
@@ -178,25 +160,16 @@ NUMBERS = ("pvalue", "gap", "gap_low", "gap_high", "strata_higher", "strata_lowe
 
 def test_classes_and_thresholds_have_strata_too() -> None:
     frame = data().assign(s=lambda d: (d.age - 18) / 62, kind=lambda d: d.race, guess=lambda d: np.roll(d.race, 1))
-    swept = eh.audit(frame, y_true="y", y_score="s", groups="sex", strata="town", threshold=[0.3, 0.6], metrics="tpr")
-    for threshold in (0.3, 0.6):
-        alone = eh.audit(
-            frame, y_true="y", y_score="s", groups="sex", strata="town", threshold=threshold, metrics="tpr"
-        )
-        for r in alone.rows:
-            here = row(swept, r.group, **r.at, threshold=threshold)
+    audit: Any = partial(eh.audit, frame, groups="sex", strata="town")
+    scores, kinds = {"y_true": "y", "y_score": "s"}, {"y_true": "kind", "y_pred": "guess"}
+    swept = audit(**scores, threshold=[0.3, 0.6], metrics="tpr")
+    classes = audit(**kinds, classes=["A", "B"], metrics=["tpr", "acc"])
+    alone: Any = [(swept, {"threshold": t}, audit(**scores, threshold=t, metrics="tpr")) for t in (0.3, 0.6)]
+    for whole, at, part in (*alone, (classes, {"class": "A"}, audit(**kinds, positive="A", metrics="tpr"))):
+        for r in part.rows:
+            here = row(whole, r.group, "tpr", **r.at, **at)
             for name in NUMBERS:
                 assert getattr(here, name) == approx(getattr(r, name), rel=1e-12, nan_ok=True), name
-    classes = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", classes=["A", "B"],
-                       metrics=["tpr", "acc"])  # fmt: skip
-    places = {tuple(r.at.items()) for r in classes.rows}
-    strata = ("east", "west", "pooled")
-    assert places == {
-        *((("class", c), ("stratum", s)) for c in "AB" for s in strata),
-        *((("stratum", s),) for s in ("east", "west")),
-    }
-    alone = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", positive="A", metrics="tpr")
-    for r in alone.rows:
-        here = row(classes, r.group, "tpr", **r.at, **{"class": "A"})
-        for name in NUMBERS:
-            assert getattr(here, name) == approx(getattr(r, name), rel=1e-12, nan_ok=True), name
+    towns = ("east", "west")
+    of_classes = {(("class", c), ("stratum", s)) for c in "AB" for s in (*towns, "pooled")}
+    assert {tuple(r.at.items()) for r in classes.rows} == of_classes | {(("stratum", s),) for s in towns}

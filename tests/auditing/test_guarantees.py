@@ -29,9 +29,6 @@ def share(runs: int, happens: Callable[[np.random.Generator], bool], seed: int) 
     return float(np.mean([happens(np.random.default_rng((seed, i))) for i in range(runs)]))
 
 
-# Whole audits without any difference
-
-
 @pytest.mark.slow
 def test_a_named_reference_keeps_the_level() -> None:
     """20 groups of 20 against one of 60, all with a rate of .05: 9% of audits once found a difference."""
@@ -52,9 +49,6 @@ def test_nothing_is_tested_against_a_reference_that_was_chosen_by_its_rate() -> 
     assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
     assert all(isnan(row.at_least) and isnan(row.pvalue) and row.method is None for row in a.rows)
     assert "Nothing could be tested" in str(a)
-
-
-# How large a gap is at least
 
 
 @pytest.mark.slow
@@ -156,9 +150,6 @@ def test_few_sizes_are_too_large_on_average(groups: int, n: int, spread: float) 
     assert np.mean(wrong) <= 0.05 + 2 * np.std(wrong) / len(wrong) ** 0.5
 
 
-# Alike
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "margin"), [(7, 0.3), (24, 0.1), (49, 0.05), (100, 0.1)])
 def test_alike_is_wrong_in_one_of_forty_at_most(n: int, margin: float) -> None:
@@ -181,9 +172,6 @@ def test_alike_can_hold_for_the_whole_audit() -> None:
     each, whole = (eh.audit_counts(counts, metrics="tpr", margin=0.1, family=family) for family in ("metric", "audit"))
     assert {row.verdict for row in each.rows} == {Verdict.EQUIVALENT}
     assert next(row.verdict for row in whole.rows if row.group == "A") is Verdict.INCONCLUSIVE
-
-
-# Models
 
 
 @pytest.mark.slow
@@ -214,9 +202,6 @@ def test_a_group_in_which_nobody_changed_is_compared_with_what_changed() -> None
     assert next(row for row in a.rows if row.group == "small").score == 0
 
 
-# The gate
-
-
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(command, ["audit", *arguments])
 
@@ -229,9 +214,6 @@ def test_a_perfect_classifier_of_groups_with_other_base_rates_passes_the_gate(tm
     refused = run("--counts", str(path), "--metric", "prev", "--fail-on", "base-rate", "--quiet")
     assert refused.exit_code == 1 and "A: prevalence 0.750" in refused.stdout
     assert run("--counts", str(path), "--fail-on", "selection-rate").exit_code == 1
-
-
-# What is said of it
 
 
 def test_a_group_has_one_p_value_whatever_is_asked() -> None:

@@ -16,6 +16,7 @@ import evenhand as eh
 from evenhand.auditing.monitor import digest
 from evenhand.errors import InvalidInput
 from evenhand.inference.e_process import EProcess, log_likelihood_ratios
+from evenhand.metrics import metric
 
 WEEK = {"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}
 CALL: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "region"}
@@ -57,6 +58,78 @@ def test_an_alarm_stays_with_the_batch_at_which_the_path_first_reached_the_thres
         path = np.array(monitor.path(row), dtype=float)
         assert row.alarm == f"week {np.argmax(path >= 20)}" and path[-1] == row.joint < 20
         assert len(path) == 40 and again.path(row) == monitor.path(row)
+
+
+def test_evidence_began_after_its_last_minimum_before_the_alarm() -> None:
+    """Also with dips, for groups that come late, and for alarms whose evidence falls again."""
+    rng, lags = np.random.default_rng(1), list[int]()
+    for _ in range(20):
+        monitor, start = eh.Monitor(metrics=["tpr", "ppr"]), int(rng.integers(0, 12))
+        for week in range(25):
+            shares = {"A": 0.3 if start <= week < 18 else 0.8, "B": 0.8} | ({"C": 0.8} if week > 5 else {})
+            cells = {group: (k := int(rng.binomial(12, share)), 12 - k, 0, 0) for group, share in shares.items()}
+            monitor = monitor.add_counts(cells, at=week)
+        for row in monitor.rows:
+            path = [1.0 if joint is None else joint for joint in monitor.path(row)]
+            alarm = next((week for week, joint in enumerate(path) if joint >= 20), None)
+            assert row.alarm == (None if alarm is None else str(alarm)) and (row.since is None) == (alarm is None)
+            if alarm is not None:
+                first = int(str(row.since))
+                floor, rise = [1.0, *path][first], path[first : alarm + 1]
+                assert all(joint > floor for joint in rise) and floor == min([1.0, *path][: alarm + 1])
+                lags += [first - start] if row.group == "A" else []
+    assert len(lags) == 40 and abs(np.median(lags)) <= 1
+
+
+def test_an_acknowledged_alarm_is_known_and_changes_neither_evidence_nor_other_alarms() -> None:
+    """So the probability of a false alarm is the same. Later, stronger evidence of it raises no second alarm."""
+    plain = known = eh.Monitor(metrics=["tpr", "ppr"])
+    for week in range(12):
+        counts = {"A": (1, 9, 3, 7), "B": (8, 2, 3, 7), "C": (8 - week // 2, 2 + week // 2, 3, 7)}
+        plain, known = plain.add_counts(counts, at=week), known.add_counts(counts, at=week)
+        for row in known.alarms:
+            known = eh.Monitor.from_json(known.acknowledge(row.group, row.metric).to_json())
+        assert not known.unacknowledged and plain.unacknowledged == plain.alarms
+        for one, other in zip(plain.rows, known.rows, strict=True):
+            assert one.to_dict() | {"acknowledged": one.alarm is not None} == other.to_dict()
+            assert plain.path(one) == known.path(other)
+    assert len({row.alarm for row in known.alarms}) > 1
+    assert known.acknowledge("A", "recall").to_json() == known.to_json()
+    with pytest.raises(InvalidInput, match=r"^'A' has no alarm of 'fpr' to acknowledge$"):
+        known.acknowledge("A", "fpr")
+
+
+def test_groups_of_several_columns_are_acknowledged_by_column_also_with_colons_in_names() -> None:
+    columns = {"y": (1, 1), "p": (1, 0), "x": ("a:b", "c"), "x:a": ("b", "c")}
+    table = {name: [first] * 100 + [second] * 100 for name, (first, second) in columns.items()}
+    begun = eh.Monitor(metrics="tpr").add(table, at=1, y_true="y", y_pred="p", groups=["x", "x:a"], positive=1)
+    assert len(begun.alarms) == 4
+    for name, key in {"x:c": ("x", "c"), "x:a:c": ("x:a", "c"), "a:b": ("x", "a:b"), "b": ("x:a", "b")}.items():
+        monitor = begun.acknowledge(name, "tpr")
+        assert [(row.by, row.group) for row in monitor.alarms if row.acknowledged] == [key]
+    for name in ("c", "x:a:b"):
+        says = f"group must be COLUMN:GROUP, since groups of several columns have this name; got {name!r}"
+        with pytest.raises(InvalidInput, match=f"^{says}$"):
+            begun.acknowledge(name, "tpr")
+
+
+def test_scores_over_batches_are_those_of_the_counts() -> None:
+    a, b = ((1, 3, 2, 2), None, (0, 0, 1, 1)), ((4, 1, 0, 9), (2, 2, 1, 0), (9, 1, 3, 3))
+    monitor = eh.Monitor(metrics=["tpr", "f1"])
+    for at, (first, second) in enumerate(zip(a, b, strict=True)):
+        monitor = monitor.add_counts({"B": second} | ({"A": first} if first else {}), at=at)
+    scores = {(row.group, row.metric): monitor.scores(row) for row in monitor.rows}
+    assert scores["A", "tpr"] == ((0.25, 0.8), (None, None), (None, 0.9))
+    assert [pair[0] for pair in scores["B", "f1"]] == approx([8 / 9, 4 / 7, 18 / 22])
+
+
+def test_prevalence_raises_no_alarm_unless_it_is_requested() -> None:
+    """Nor does it take a share of alpha: the default metrics are those of an audit, without base rates."""
+    counts = {"A": (80, 20, 10, 10), "B": (16, 4, 50, 50)}
+    default = eh.Monitor().add_counts(counts, at=1)
+    assert default.settings["metrics"] == ["ppr", "tpr", "fpr", "ppv", "acc"]
+    assert all(not metric(key).is_base_rate for key in default.settings["metrics"])
+    assert {row.metric for row in eh.Monitor(metrics=["prev", "tpr"]).add_counts(counts, at=1).alarms} == {"prev"}
 
 
 def test_no_difference_raises_no_alarm_for_long_and_few_monitors_raise_one() -> None:
@@ -251,6 +324,8 @@ def test_a_state_is_read_as_it_was_written_and_refused_if_it_was_changed() -> No
     assert (again.rows, again.batches) == (monitor.rows, monitor.batches)
     assert again.add(make_batch(9), at=9).to_json() == monitor.add(make_batch(9), at=9).to_json()
     state = json.loads(monitor.to_json())
+    older = {name: value for name, value in state.items() if name not in ("acknowledged", "digest")}
+    assert eh.Monitor.from_json(json.dumps(older | {"digest": digest(older)})).to_json() == monitor.to_json()
     state["batches"][0]["counts"]["region"]["a"][0] += 1
     for text in (json.dumps(state), monitor.to_json()[:-40]):
         with pytest.raises(InvalidInput, match=r"damaged or edited|must be what a monitor wrote"):
@@ -267,6 +342,7 @@ def test_a_state_that_was_made_up_is_refused() -> None:
     for change in ({"counts": {"region": {"a": [n, 2, 3, 4]}}} for n in (-1, 1.5, True, 10**400, 10**13)):
         changes.append({"batches": [kept["batches"][0] | change]})
     changes.append({"batches": [kept["batches"][0] | {"clusters": 5}]})
+    changes += [{"acknowledged": keys} for keys in (5, ["a"], [["region", "a"]], [["region", "a", "tpr"]])]
     for change in changes:
         state = kept | change
         with pytest.raises(InvalidInput):

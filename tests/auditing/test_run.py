@@ -26,14 +26,13 @@ from evenhand.auditing import Audit, Row
 
 METRICS = ["ppr", "tpr", "acc"]
 
-# Scores of groups, references and all cases, by plain loops over rows
-
 Case = dict[str, Any]
 GIVEN = (30, 10, 12, 48)
-CELLS = ["ppr", "tpr", "mcc", "lr_plus", "disparate_impact"]
+CELLS = ["ppr", "tpr", "f1", "mcc", "lr_plus", "disparate_impact"]
 ONE_CASE = {"auc", "brier", "right"}
 KINDS: dict[str, dict[str, Any]] = {
     "predictions": {"y_pred": "p", "metrics": CELLS},
+    "selections": {"y_true": None, "y_pred": "p", "metrics": ["ppr", "disparate_impact"]},
     "thresholds": {"y_score": "s", "threshold": [0.3, 0.5], "metrics": [*CELLS, "auc"]},
     "classes": {"y_true": "k", "y_pred": "j", "classes": "all", "metrics": ["tpr", "acc", "macro ppv", "mcc"]},
     "ranking": {"y_score": "s", "metrics": ["auc", "brier"]},
@@ -48,33 +47,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "without some labels": {"y_true": "x"},
 }
 REFERENCES: list[Any] = ["rest", "all", "B", "largest", eh.ConfusionMatrix.from_array(GIVEN)]
-OF_CELLS = ("predictions", "thresholds")
-ASKED = [
-    *product(OF_CELLS, OPTIONS),
-    *product(("classes", "ranking", "functions"), ("", "strata")),
-]
+OF_CELLS = ("predictions", "thresholds", "selections")
+ASKED = [*product(OF_CELLS[:2], OPTIONS), *product(("classes", "ranking", "functions", "selections"), ("", "strata"))]
 
 
 def random_cases(seed: int, n: int = 50) -> list[Case]:
     """Cases of three groups and of none; clusters of up to two cases lie in one group."""
     draw = random.Random(seed)
-    cases = []
+    cases: list[Case] = []
     for i in range(n):
         y, kind = draw.randint(0, 1), draw.choice("klm")
-        cases.append(
-            {
-                "g": ("A", "B", "B", "C", None)[i // 2 % 5],
-                "t": draw.choice("vw"),
-                "u": i // 2,
-                "w": draw.choice([0.5, 1, 1, 4]),
-                "y": y,
-                "x": draw.choice([y, y, y, None]),
-                "p": draw.choice([y, 0, 1]),
-                "s": round(draw.random() * 0.7 + 0.3 * y, 2),
-                "k": kind,
-                "j": draw.choice([kind, *"klm"]),
-            }
-        )
+        case: Case = {"g": ("A", "B", "B", "C", None)[i // 2 % 5], "t": draw.choice("vw"), "u": i // 2}
+        case |= {"w": draw.choice([0.5, 1, 1, 4]), "y": y, "x": draw.choice([y, y, y, None])}
+        case |= {"p": draw.choice([y, 0, 1]), "s": round(draw.random() * 0.7 + 0.3 * y, 2)}
+        cases.append(case | {"k": kind, "j": draw.choice([kind, *"klm"])})
     return cases
 
 
@@ -85,7 +71,7 @@ def cells_of(cases: list[Case], at: dict[str, Any], asked: dict[str, Any], metri
         if "class" in at:
             y, p = case["k"] == at["class"], case["j"] == at["class"]
         else:
-            y = case[asked["y_true"]]
+            y = case.get(asked["y_true"])
             p = case["s"] >= at["threshold"] if "threshold" in at else case["p"]
         if y is None and metric not in ("ppr", "disparate_impact"):
             continue
@@ -149,8 +135,11 @@ def test_scores_are_metrics_of_the_rows_of_group_reference_and_all(kind: str, op
             assert is_close(r.score, score_of(r.metric, group, r.at, asked)), r
             if r.verdict != "reference":
                 assert is_close(r.reference_score, score(r.metric)), r
-                is_known = [[c[asked["y_true"]] is not None or r.metric == "ppr" for c in cs] for cs in (group, others)]
-                n, reference_n = map(sum, is_known)
+                assert r.gap_kind != "difference" or is_close(r.gap, r.score - r.reference_score)
+                known = [
+                    [r.metric == "ppr" or c.get(asked["y_true"]) is not None for c in cs] for cs in (group, others)
+                ]
+                n, reference_n = map(sum, known)
                 assert (r.n, r.reference_n) == (n, sum(GIVEN) if named == "given matrix" else reference_n)
             checked += 1
         assert Audit.from_json(a.to_json()) == a
@@ -162,23 +151,17 @@ def test_weighted_scores_are_shares_of_weights_whatever_else_is_crossed() -> Non
     """Women of race A weigh ten times as much as men: (90 * 10 + 10) / 1100 of race A, 1030 / 1300 of all."""
     parts = (("A", "F", 90, 10.0), ("A", "M", 10, 1.0), ("B", "F", 60, 1.0), ("B", "M", 60, 1.0))
     rows = [(race, sex, 1, int(i < k), w) for race, sex, k, w in parts for i in range(100)]
-    data = {
-        name: list(column) for name, column in zip(["race", "sex", "y", "p", "w"], zip(*rows, strict=True), strict=True)
-    }
+    data = dict(zip(["race", "sex", "y", "p", "w"], map(list, zip(*rows, strict=True)), strict=True))
     for groups in ("race", ["race", "sex"]):
         a = eh.audit(data, y_true="y", y_pred="p", groups=groups, sample_weight="w", positive=1, metrics="tpr")
         assert row(a, "A").score == approx(910 / 1100) and row(a, "A").n == 200
         assert a.overall[0].score == approx(1030 / 1300)
 
 
-# Rows and columns
-
-
 def rows_of_data(seed: int) -> list[tuple[Any, ...]]:
     draw = random.Random(seed)
-    rows: list[Any] = [
-        (draw.choice("abc"), draw.randint(0, 1), draw.randint(0, 1), draw.choice("xy")) for _ in range(30)
-    ]
+    rows: list[Any]
+    rows = [(draw.choice("abc"), draw.randint(0, 1), draw.randint(0, 1), draw.choice("xy")) for _ in range(30)]
     return [*rows, ("a", None, 1, "x"), ("b", 1, None, "y"), ("c", None, None, "x"), ("a", None, 0, "y")]
 
 
@@ -198,12 +181,9 @@ def numbers(r: Row) -> dict[str, Any]:
 
 
 def test_the_order_of_the_rows_changes_nothing() -> None:
-    asked: list[dict[str, Any]] = [
-        {"groups": ["g", "h"]},
-        {"strata": "h"},
-        {"classes": "all", "positive": None, "metrics": "tpr"},
-        {"metrics": [("gap", lambda y, p: float(abs(y - p).mean()))], "positive": None},
-    ]
+    asked: list[dict[str, Any]] = [{"groups": ["g", "h"]}, {"strata": "h"}]
+    asked += [{"classes": "all", "positive": None, "metrics": "tpr"}]
+    asked += [{"metrics": [("gap", lambda y, p: float(abs(y - p).mean()))], "positive": None}]
     for seed, how in enumerate(asked):
         rows = rows_of_data(seed)
         mixed = random.Random(seed).sample(rows, len(rows))
@@ -216,6 +196,8 @@ def test_the_type_of_labels_and_the_library_change_nothing() -> None:
     rows = [("a", i % 2, i // 2 % 2, "x") for i in range(9)] + [("b", 1, i % 2, "x") for i in range(8)]
     given = table(rows)
     expected = audited(given).rows
+    counts: Any = {r.group: r.cells for r in expected}
+    assert eh.audit_counts(counts, by="g", metrics=METRICS).rows == expected
     words = ("no", "yes")
     kinds = (bool, np.uint64, np.float32, str, lambda v: f"{v}.0", lambda v: words[v], lambda v: 2 * v - 1)
     for frame in (dict, pd.DataFrame, pl.DataFrame, pa.table):
@@ -234,9 +216,6 @@ def test_what_groups_are_called_changes_no_number() -> None:
         called = dict(zip("abc", names, strict=True))
         named = eh.audit_counts({called[group]: cells for group, cells in counts.items()}, metrics=METRICS)
         assert all(same(numbers(r), numbers(row(named, called[r.group], r.metric))) for r in plain.rows)
-
-
-# The same bytes in any order and on any number of threads
 
 
 def made_up(groups: int, seed: int = 4) -> dict[str, tuple[int, ...]]:

@@ -15,7 +15,7 @@ from scipy.stats import fisher_exact
 import evenhand as eh
 
 Cells = tuple[int, int, int, int]
-WAYS: tuple[tuple[Cells, Cells, Cells], ...] = (
+WAYS = (
     ((3, 2, 1, 4), (5, 1, 2, 3), (1, 2, 1, 1)), ((0, 2, 0, 3), (4, 1, 1, 2), (2, 0, 1, 1)),
     ((1, 0, 0, 1), (2, 2, 2, 2), (0, 1, 2, 0)),
 )  # fmt: skip

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_oracle import Cells, row
-from hypothesis import strategies as st
+from audit_oracle import row
 from matrices import matrix
 from random_audits import METRICS, every_row
 from scipy.stats import binom
@@ -23,9 +22,6 @@ MISSED: Any = {"small": (0, 2, 8, 30), "rest": (300, 100, 120, 480)}
 
 def verdicts(counts: Any, metric: str, **settings: Any) -> dict[str, str]:
     return {r.group: r.verdict.value for r in eh.audit_counts(counts, metrics=metric, **settings).rows}
-
-
-# Words and marks
 
 
 def test_verdicts_that_differ_come_first() -> None:
@@ -44,12 +40,8 @@ def test_meanings_are_sentences_with_the_settings_filled_in() -> None:
         words = v.meaning.format(alpha=0.05, margin=0.1)
         assert "{" not in words and not words.endswith(".") and words[0].islower()
         assert not any(word in words for word in ("biased", "fair", "proves", "surely"))
-    assert "0.2" in Verdict.HIGHER.meaning.format(alpha=0.2, margin=0.1)
-    assert "±0.3" in Verdict.EQUIVALENT.meaning.format(alpha=0.05, margin=0.3)
-    assert "direction" in Verdict.UNLIKE.meaning
-
-
-# Every verdict can be checked from its row alone
+    higher, equivalent = (v.meaning.format(alpha=0.2, margin=0.3) for v in (Verdict.HIGHER, Verdict.EQUIVALENT))
+    assert "0.2" in higher and "±0.3" in equivalent and "direction" in Verdict.UNLIKE.meaning
 
 
 def verdict_of(r: Row, s: dict[str, Any]) -> Verdict:
@@ -94,12 +86,6 @@ def test_every_verdict_follows_from_its_row() -> None:
         assert {"higher", "lower", "inconclusive", "undefined"} <= seen[metric], metric
 
 
-cells = st.tuples(*[st.integers(0, 12)] * 4)
-
-
-# The edges
-
-
 def test_two_missed_positives_are_too_few_to_tell() -> None:
     """Judged on the metric's denominator: of the 40 cases, 2 are positive and 38 negative."""
     a = eh.audit_counts(MISSED, metrics=["tpr", "fpr"], margin=0.2)
@@ -119,27 +105,19 @@ def test_many_cases_with_equal_scores_are_equivalent() -> None:
 
 
 def test_true_positive_rates_at_the_edges() -> None:
-    edges: list[tuple[Cells, Cells, str]] = [
-        ((0, 400, 0, 0), (0, 400, 0, 0), "equivalent"),
-        ((400, 0, 0, 0), (400, 0, 0, 0), "equivalent"),
-        ((1, 399, 0, 0), (0, 4000, 0, 0), "equivalent"),
-        ((399, 1, 0, 0), (4000, 0, 0, 0), "equivalent"),
-        ((0, 400, 0, 0), (400, 0, 0, 0), "lower"),
-        ((0, 3, 0, 0), (0, 4000, 0, 0), "inconclusive"),
-        ((2, 0, 0, 0), (2000, 0, 0, 0), "inconclusive"),
-        ((500, 500, 0, 0), (1, 1, 0, 0), "inconclusive"),  # a reference smaller than the group
-        ((500, 500, 0, 0), (10, 0, 0, 0), "lower"),
-        ((1, 0, 0, 0), (0, 1, 0, 0), "inconclusive"),  # one case on either side
-        ((1, 0, 0, 0), (1, 0, 0, 0), "inconclusive"),
-        ((1, 0, 0, 0), (0, 5000, 0, 0), "higher"),
-        ((3, 2, 4, 1), (3, 2, 4, 1), "inconclusive"),  # equal groups
-        ((10_000, 10_000, 4, 1), (10_000, 10_000, 4, 1), "equivalent"),
-        ((0, 0, 4, 1), (10, 10, 4, 1), "undefined"),
-        ((10, 10, 4, 1), (0, 0, 4, 1), "undefined"),
-        ((0, 0, 0, 0), (10, 10, 4, 1), "undefined"),
-    ]
-    for a, b, expected in edges:
-        assert verdicts({"A": a, "B": b}, "tpr", margin=0.1)["A"] == expected, (a, b)
+    """Hits and misses of a group and of its reference: empty, one case, equal, or a smaller reference."""
+    edges: dict[str, list[tuple[int, int, int, int]]] = {
+        "equivalent": [(0, 400, 0, 400), (400, 0, 400, 0), (1, 399, 0, 4000), (399, 1, 4000, 0), (10_000,) * 4],
+        "inconclusive": [(0, 3, 0, 4000), (2, 0, 2000, 0), (500, 500, 1, 1), (1, 0, 0, 1), (1, 0, 1, 0), (3, 2, 3, 2)],
+        "lower": [(0, 400, 400, 0), (500, 500, 10, 0)],
+        "higher": [(1, 0, 0, 5000)],
+        "undefined": [(0, 0, 10, 10), (10, 10, 0, 0)],
+    }
+    for expected, tables in edges.items():
+        for tp, fn, other, missed in tables:
+            counts = {"A": (tp, fn, 4, 1), "B": (other, missed, 4, 1)}
+            assert verdicts(counts, "tpr", margin=0.1)["A"] == expected, counts
+    assert verdicts({"A": (0, 0, 0, 0), "B": (10, 10, 4, 1)}, "tpr")["A"] == "undefined"
 
 
 def test_the_default_margin_is_half_of_the_distance_of_the_references_interval_from_0_and_1() -> None:
@@ -229,11 +207,8 @@ def test_an_empty_cell_never_decides_alone() -> None:
 def test_needs_are_those_of_the_level_that_the_family_leaves() -> None:
     """Four metrics in one family take more cases than one metric alone."""
     counts = {"A": (3, 2, 8, 30), "B": (300, 100, 120, 480), "C": (20, 10, 12, 48)}
-    asked: list[dict[str, Any]] = [
-        {"metrics": "tpr", "adjust": "none"},
-        {"metrics": "tpr"},
-        {"metrics": ["tpr", "fpr", "ppv", "npv"], "family": "audit"},
-    ]
+    four: Any = {"metrics": ["tpr", "fpr", "ppv", "npv"], "family": "audit"}
+    asked: list[Any] = [{"metrics": "tpr", "adjust": "none"}, {"metrics": "tpr"}, four]
     plain, alone, together = (row(eh.audit_counts(counts, **how), "A", "tpr").required_n for how in asked)
     assert 0 < plain < alone < together
     decided = [r for r in eh.audit_counts(counts).rows if r.verdict is not Verdict.INCONCLUSIVE]
@@ -247,11 +222,8 @@ def test_a_test_of_one_distribution_claims_no_direction() -> None:
     data: Any = {"race": race, "y": y, "kind": kind, "p": np.where(race == "A", rng.integers(0, 2, 200), y)}
     data["guess"] = np.where(race == "A", rng.choice(["x", "y", "z"], 200), kind)
     columns: Any = {"y_true": "kind", "y_pred": "guess", "classes": "all", "metrics": ["tpr", "acc", "macro f1", "mcc"]}
-    functions: Any = {
-        "y_true": "y",
-        "y_pred": "p",
-        "metrics": [("error", lambda y, p: float(abs(y - p).mean())), "acc"],
-    }
+    error = ("error", lambda y, p: float(abs(y - p).mean()))
+    functions: Any = {"y_true": "y", "y_pred": "p", "metrics": [error, "acc"]}
     for asked, keys in ((columns, {"acc", "macro f1", "mcc"}), (functions, {"error"})):
         a = eh.audit(data, groups="race", **asked)
         drawn = [r for r in a.rows if r.question == "same distribution"]

@@ -36,7 +36,7 @@ def test_the_command_keeps_a_state(tmp_path: Path) -> None:
     kept = state.read_text("utf-8")
     assert code == 0 and said.startswith("Monitor of 1 batch: ") and "0.csv" not in kept and "W0" in kept
     code, said = _run(state, files[0], "--at", "W0", "--metric", "accuracy", "--alpha", "0.05")
-    assert said.startswith("W0 was added before, with the same counts; nothing changed. Monitor of 1 batch: ")
+    assert said.startswith("W0 was added before with the same counts; it changed nothing. Monitor of 1 batch: ")
     for words, says in (
         (["--at", "W0"], "was added with other counts"),
         ([], "say which batch it is with --at"),
@@ -54,6 +54,30 @@ def test_the_command_keeps_a_state(tmp_path: Path) -> None:
     for week in range(1, 4):
         last = _run(state, files[week], "--at", f"W{week}", "--fail-on", "alarm")
     assert last[0] == 1 and "alarm" in last[1] and _run(state) == (0, last[1])
+
+
+def test_an_acknowledged_alarm_is_listed_as_known_and_stops_no_pipeline(tmp_path: Path) -> None:
+    """The command exited with 1 forever after the first alarm. A batch's own alarms are never acknowledged with it."""
+    state, first, second = tmp_path / "state.json", tmp_path / "1.csv", tmp_path / "2.csv"
+    first.write_text("race,tp,fn,fp,tn\nA,5,45,1,9\nB,80,20,10,90\nC,80,20,10,90\n", "utf-8")
+    second.write_text("race,tp,fn,fp,tn\nA,5,45,1,9\nB,80,20,10,90\nC,10,90,10,90\n", "utf-8")
+    words = ["--counts", "--metric", "tpr", "--reference", "B", "--fail-on", "alarm"]
+    assert _run(state, first, "--at", "W1", *words, "--acknowledge", "A:tpr")[0] == 2 and not state.exists()
+    assert _run(state, first, "--at", "W1", *words)[0] == _run(state, "--fail-on", "alarm")[0] == 1
+    code, said = _run(state, "--acknowledge", "race:A:recall", "--fail-on", "alarm")
+    assert code == 0 and "1 alarm, 1 known" in said and "- W1 (known): A, True positive rate" in said
+    kept = state.read_text("utf-8")
+    refused: list[tuple[list[Any], str]] = [
+        (["--acknowledge", "C:tpr"], "Error: 'C' has no alarm of 'tpr' to acknowledge"),
+        (["--acknowledge", "A:fpr"], "Error: 'A' has no alarm of 'fpr' to acknowledge"),
+        (["--acknowledge", "tpr"], "Error: '' has no alarm of 'tpr' to acknowledge"),
+        ([second, "--counts", "--at", "W2", "--acknowledge", "C:tpr"], "'C' has no alarm of 'tpr' to acknowledge"),
+    ]
+    for more, says in refused:
+        code, said = _run(state, *more)
+        assert code == 2 and says in said and state.read_text("utf-8") == kept
+    assert _run(state, second, "--counts", "--at", "W2", "--acknowledge", "A:tpr", "--fail-on", "alarm")[0] == 1
+    assert [row.group for row in eh.Monitor.from_json(state.read_text("utf-8")).unacknowledged] == ["C"]
 
 
 def test_a_batch_may_come_from_standard_input(tmp_path: Path) -> None:
@@ -102,7 +126,7 @@ def test_a_batch_that_another_process_would_lose_is_refused(tmp_path: Path, monk
         return read(path)
 
     monkeypatch.setattr(module, "read_counts", meanwhile)
-    refusal = f"Error: {state} changed in the meantime, so the batch was not added; add it again"
+    refusal = f"Error: {state} changed in the meantime, so nothing was written; run the command again"
     assert _run(*words, "W2") == (2, refusal)
     assert eh.Monitor.from_json(state.read_text("utf-8")).batches == ("W1",)
     assert _run(*words, "W2")[0] == 0

@@ -28,9 +28,7 @@ def test_a_published_count_stands_for_all_counts_between_its_bounds() -> None:
         for value in set(published.tolist()):
             behind = counts[published == value]
             assert set(low[published == value]) == {behind[0]}
-            assert set(high[published == value]) == (
-                {behind[-1]} if behind[-1] < 250 else {high[published == value][0]}
-            )
+            assert set(high[published == value]) == {behind[-1] if behind[-1] < 250 else high[published == value][0]}
         assert (np.diff(published) >= 0).all() and (np.abs(published - counts) <= named(name).least).all()
 
 
@@ -54,9 +52,7 @@ def test_other_rules_are_refused() -> None:
     assert rule_of(None) is None
     given: Any
     for given in (2, 1_000_001, True, "11", 3.0, ["cms"]):
-        with pytest.raises(
-            EvenhandError, match=r"^protect must be 'cms', 'opensafely', 'ons' or a whole number from 3 "
-        ):
+        with pytest.raises(EvenhandError, match=r"^protect must be 'cms', 'opensafely', 'ons' or a whole number from"):
             rule_of(given)
     with pytest.raises(EvenhandError, match=r"^no rule of protection is called 'cm'; did you mean 'cms'\?$"):
         rule_of("cm")

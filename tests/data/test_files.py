@@ -21,21 +21,11 @@ from decisions import CELLS, TABLE, cells, refusal, write_csv, write_parquet
 from engines import pl
 
 import evenhand as eh
-from evenhand import progress
+from evenhand import data, progress
 from evenhand.cli import evenhand
-from evenhand.data import (
-    FORMATS,
-    PACKINGS,
-    accepted_endings,
-    any_of,
-    ending_by_content,
-    ending_of,
-    files,
-    first_rows,
-    frames,
-    names_of,
-    readers,
-)
+from evenhand.data import FORMATS, PACKINGS, files, first_rows, frames, readers
+
+WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
 
 
 def part(path: Path) -> Path:
@@ -51,9 +41,9 @@ def times(n: int) -> dict[Any, Any]:
 def test_the_source_of_a_file_is_its_name_size_and_digest(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("g;y\na;1\nb;0\n")
     write_parquet({"g": ["a"]}, tmp_path / "d.parquet")
-    for name, more in (("d.csv", {"format": "csv", "separator": ";"}), ("d.parquet", {"format": "parquet"})):
+    for name, more in (("d.csv", {"separator": ";"}), ("d.parquet", {})):
         content = (tmp_path / name).read_bytes()
-        known = {"kind": "file", "name": name, "files": 1, "size": len(content)}
+        known = {"kind": "file", "name": name, "files": 1, "size": len(content), "format": name[2:]}
         digest = {"sha256": hashlib.sha256(content).hexdigest()}
         assert files.count_file(tmp_path / name, ["g"], {}).source == known | digest | more
 
@@ -100,12 +90,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
 
 def test_several_files_are_one_table(tmp_path: Path) -> None:
     frame = pl.DataFrame(TABLE)
-    for folder, rows in (("one", frame.head(2)), ("two", frame.tail(3))):
-        (tmp_path / folder).mkdir()
-        rows.write_csv(tmp_path / folder / "d.csv")
-        rows.write_parquet(tmp_path / folder / "d.parquet")
-        rows.write_ndjson(tmp_path / folder / "d.jsonl")
-    for kind in ("csv", "parquet", "jsonl"):
+    for kind, write in WRITERS.items():
+        for folder, rows in (("one", frame.head(2)), ("two", frame.tail(3))):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            getattr(rows, write)(tmp_path / folder / f"d.{kind}")
         both: list[str | Path] = [tmp_path / "one" / f"d.{kind}", str(tmp_path / "two" / f"d.{kind}")]
         assert cells(both) == cells(tuple(both[::-1])) == cells([f"{tmp_path}/*/d.{kind}"]) == CELLS
         source = files.count_file(both, ["g"], {}).source
@@ -116,8 +104,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         assert refusal([both[0], both[0]]) == f"data must be distinct files; got {both[0]} twice"
     mixed = [tmp_path / "one" / "d.csv", tmp_path / "two" / "d.parquet"]
     assert refusal(mixed) == "data must be files of one kind; got CSV and Parquet files"
-    kinds = "data must be files of one kind; got CSV and JSON Lines files"
-    assert refusal(f"{tmp_path}/one/*") == kinds
+    assert refusal(f"{tmp_path}/one/*") == "data must be files of one kind; got CSV and JSON Lines files"
     assert refusal([tmp_path / "one" / "d.csv", tmp_path / "none.csv"]) == f"there is no file {tmp_path}/none.csv"
 
 
@@ -183,9 +170,7 @@ def test_a_column_may_have_any_name(tmp_path: Path) -> None:
         assert cells(duckdb.from_df(pd.DataFrame(table)), groups=name) == expected
 
 
-def test_a_long_count_and_a_long_hash_show_their_progress(
-    tmp_path: Path, terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_count_and_a_long_hash_show_their_progress(tmp_path: Path, terminal: io.StringIO) -> None:
     def slow_count(*given: Any) -> Any:
         time.sleep(0.05)
         return count_frame(*given)
@@ -196,19 +181,16 @@ def test_a_long_count_and_a_long_hash_show_their_progress(
         return digest(stream, name)
 
     count_frame, digest = frames.count_frame, hashlib.file_digest
-    monkeypatch.setattr(progress, "_SILENT_SECONDS", -1.0)
-    monkeypatch.setattr(progress, "_POLL_SECONDS", 0.002)
-    monkeypatch.setattr(readers, "count_frame", slow_count)
-    monkeypatch.setattr(hashlib, "file_digest", slow_digest)
     (tmp_path / "d.csv").write_text("g,y\na,1\n")
-    with redirect_stderr(terminal):
+    with pytest.MonkeyPatch.context() as patch, redirect_stderr(terminal):
+        patch.setattr(progress, "_SILENT_SECONDS", -1.0)
+        patch.setattr(progress, "_POLL_SECONDS", 0.002)
+        patch.setattr(readers, "count_frame", slow_count)
+        patch.setattr(hashlib, "file_digest", slow_digest)
         files.count_file(tmp_path / "d.csv", ["g"], {})
-    assert terminal.getvalue().startswith("\rcounting d.csv")
-    assert "12 of 100" in terminal.getvalue()
-    assert terminal.getvalue().endswith(" \r")
+    shown = terminal.getvalue()
+    assert shown.startswith("\rcounting d.csv") and "12 of 100" in shown and shown.endswith(" \r")
 
-
-# Folders
 
 NOT_DATA = ["_temporary/0/task/b.parquet", ".ipynb_checkpoints/a-checkpoint.parquet", ".b.parquet", "_b.parquet",
             "part=x/_b.parquet", "_metadata", "notes.csv"]  # fmt: skip
@@ -269,9 +251,6 @@ def test_tables_that_keep_removed_files_are_refused(tmp_path: Path) -> None:
         assert cells(single) == CELLS
 
 
-# Formats
-
-WRITERS = {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}
 ENDINGS = [(one, f"{ending}{packed}") for one in FORMATS for ending in one.endings
            for packed in ("", *PACKINGS * one.is_packed)]  # fmt: skip
 
@@ -291,12 +270,12 @@ def test_every_ending_is_read_and_every_file_begins_as_its_format_says(tmp_path:
     assert len(dict(ENDINGS[::-1])) == len(FORMATS) == len(WRITERS)
     assert len({ending for _, ending in ENDINGS}) == len(ENDINGS), "an ending has one meaning"
     assert [one.key for one in FORMATS if not one.magic] == ["csv"]
-    assert {Path(f"d{ending}").suffix for _, ending in ENDINGS} == set(accepted_endings())
+    assert {Path(f"d{ending}").suffix for _, ending in ENDINGS} == set(data.accepted_endings())
     for i, (one, ending) in enumerate(ENDINGS):
         path = written(one, tmp_path / str(i) / f"d{ending}", pl.DataFrame(TABLE))
-        assert ending_of(path.name) == ending
+        assert data.ending_of(path.name) == ending
         is_packed = path.suffix in PACKINGS
-        assert ending_by_content(path.read_bytes()[:16]) == (".csv.gz" if is_packed else one.endings[0])
+        assert data.ending_by_content(path.read_bytes()[:16]) == (".csv.gz" if is_packed else one.endings[0])
         assert cells(path) == cells(str(path.rename(path.with_name(f"D{ending.upper()}")))) == CELLS
 
 
@@ -335,5 +314,5 @@ def test_messages_and_the_command_name_every_format(tmp_path: Path) -> None:
             ".jsonl, .ndjson, .parquet or .pq; also .csv.gz)"
         )
     help_text = " ".join(CliRunner().invoke(evenhand, ["audit", "--help"]).output.split())
-    listed = any_of(names_of(FORMATS))
+    listed = data.any_of(data.names_of(FORMATS))
     assert f"FILE is a {listed} file, a folder of Parquet files, a glob, or - for standard input." in help_text

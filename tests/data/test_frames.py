@@ -41,10 +41,8 @@ CUTS = {1: (25.0, 45.0)}
 
 def arrow_chunks(columns: dict[str, list[Any]]) -> pa.Table:
     """In two chunks with dictionaries of their own."""
-    half = len(next(iter(columns.values()))) // 2
-    parts = [{name: values[part] for name, values in columns.items()} for part in (slice(half), slice(half, None))]
-    encoded = [{k: pa.array(v, from_pandas=True).dictionary_encode() for k, v in part.items()} for part in parts]
-    return pa.concat_tables([pa.table(part) for part in encoded])
+    encoded = {k: [pa.array(part).dictionary_encode() for part in (v[:6], v[6:])] for k, v in columns.items()}
+    return pa.table({name: pa.chunked_array(parts) for name, parts in encoded.items()})
 
 
 EVERYWHERE: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
@@ -56,7 +54,7 @@ EVERYWHERE: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "narwhals": lambda c: narwhals.from_native(pl.DataFrame(c)),
 }
 LIBRARIES = {"dask": "pandas", "lazy polars": "polars", "duckdb": None, "lists": None}
-SOURCES = {"pandas": ("pandas", 9), "lazy polars": ("polars", None), "duckdb": ("duckdb", None)}
+SOURCES = {"pandas": 9, "lazy polars": None, "duckdb": None}
 
 
 @pytest.mark.parametrize("held", EVERYWHERE)
@@ -73,8 +71,8 @@ def test_every_engine_gives_the_same_counts_and_levels(held: str) -> None:
     counted = frames.count_frame(make(AGES), ["g", "age"], CUTS)
     assert counted.rows == LEVELS
     if held in SOURCES:
-        library, rows = SOURCES[held]
-        assert counted.source == {"kind": "frame", "library": library, "shape": [rows, 2]}
+        source = {"kind": "frame", "library": held.rpartition(" ")[2], "shape": [SOURCES[held], 2]}
+        assert counted.source == source
     repeated = frames.count_frame(make({"x": [1, 2, 3, 3]}), ["x", "x", "x"], {1: (3.0,), 2: (2.0,)})
     assert repeated.rows == Counter({(1, 0, 0): 1, (2, 0, 1): 1, (3, 1, 1): 2})
 
@@ -104,20 +102,18 @@ def test_only_counts_are_collected_of_a_lazy_frame_and_no_more_than_are_used(mon
     assert heights == [4, 7]
     dask = dd.from_pandas(pd.DataFrame(TABLE), npartitions=2)  # type: ignore[no-untyped-call, unused-ignore]
 
-    def refuse(self: Any) -> int:
-        raise AssertionError
-
-    monkeypatch.setattr(type(dask), "__len__", refuse)
+    monkeypatch.setattr(type(dask), "__len__", lambda self: 1 / 0)
     assert cells(dask, groups=["g"]) == CELLS
 
 
 def test_identifiers_are_refused_early(tmp_path: Path) -> None:
+    starts: list[int] = []
+
     class Watched(list[int]):
         def __getitem__(self, rows: Any) -> Any:
             starts.append(rows.start)
             return super().__getitem__(rows)
 
-    starts: list[int] = []
     with pytest.raises(TooLarge, match=r"^the columns have more than 200,000 distinct combinations of values"):
         frames.count_columns([("id", Watched(range(1_000_000)))], {})
     assert len(starts) == 4, "as many blocks of 65,536 rows as have more than 200,000 values"
@@ -187,8 +183,6 @@ def test_values_are_counted_in_blocks() -> None:
     for wrap in (list, tuple, np.array, pd.Series, pl.Series, pa.array, deque, iter):
         assert cells(None, y_true=wrap(y), y_pred=wrap(p), groups=np.array(g)) == wanted, wrap
 
-
-# One value, one group
 
 ONE_GROUP: list[tuple[Any, dict[str, int]]] = [
     ([-0.0, 0.0, 1.5, 1.5], {"0": 2, "1.5": 2}),
@@ -287,16 +281,11 @@ def test_nulls_decimals_and_times_are_the_same_everywhere(library: str) -> None:
             "pandas with arrow": lambda c: pa.table(c).to_pandas(types_mapper=pd.ArrowDtype)}  # fmt: skip
     frame = make[library](table)
     a = eh.audit(frame, y_true="y", y_score="s", groups=["g", "when"], threshold=0.5, metrics="acc", intersections=1)
-    assert {(row.by, row.group): row.cells for row in a.rows} == {
-        ("g", "a"): (4, 2, 0, 0),
-        ("g", "b"): (0, 0, 0, 2),
-        ("when", "2026-01-31 23:59:00"): (2, 0, 0, 0),
-        ("when", "2026-02-01 00:00:00"): (0, 2, 0, 2),
-    }
+    assert {row.group: row.cells for row in a.rows if row.by == "g"} == {"a": (4, 2, 0, 0), "b": (0, 0, 0, 2)}
+    days = {row.group: row.cells for row in a.rows if row.by == "when"}
+    assert days == {"2026-01-31 23:59:00": (2, 0, 0, 0), "2026-02-01 00:00:00": (0, 2, 0, 2)}
     assert (a.n, a.left_out, a.provenance["unknown"]) == (8, {"y_true": 2, "y_pred": 2}, {"when": 2})
 
-
-# Names of columns
 
 HOSTILE = ["*", "^a.*$", "a.b", "a`b", 'a"b', "a'b", "x\ny", " ", "evenhand_0", "evenhand_x1", "evenhand_n", "index",
            "count", "名", "`x`", "select", "a b.c d", "$1", "\\", "{x}", "%s", ":p", "?", "COLUMNS(*)"]  # fmt: skip
@@ -330,13 +319,10 @@ def test_names_of_columns_need_not_be_texts() -> None:
 
 
 def test_names_that_are_not_those_of_one_column_are_refused() -> None:
-    indexed = pd.DataFrame(TABLE).set_index("g")
-    assert refusal(indexed) == "no column is called 'g'; known: y, p"
-    assert cells(indexed.reset_index()) == CELLS
-    repeated = pd.DataFrame(TABLE)[["g", "y", "p", "y"]]
-    assert refusal(repeated).startswith("data cannot be read: Expected unique column names, got")
-    renamed = pd.DataFrame([["a", "b"]], columns=[1, "1"])
-    assert read_first_columns(renamed) == {}
+    frame = pd.DataFrame(TABLE)
+    assert refusal(frame.set_index("g")) == "no column is called 'g'; known: y, p"
+    assert refusal(frame[["g", "y", "p", "y"]]).startswith("data cannot be read: Expected unique column names, got")
+    assert read_first_columns(pd.DataFrame([["a", "b"]], columns=[1, "1"])) == {}
 
 
 def test_a_column_may_be_called_like_a_method() -> None:

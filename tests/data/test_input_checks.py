@@ -13,20 +13,11 @@ from decisions import write_csv
 from engines import pl
 
 import evenhand as eh
-from evenhand.data.input_checks import (
-    are_counts,
-    find_model_column,
-    find_repeated_identifier,
-    read_first_columns,
-)
+from evenhand.data.input_checks import are_counts, find_model_column, find_repeated_identifier, read_first_columns
 from evenhand.errors import InvalidInput
 
-COUNTED: dict[str, Any] = {
-    "region": ["a"] * 4 + ["b"] * 4,
-    "y": [1, 1, 0, 0] * 2,
-    "p": [1, 0, 1, 0] * 2,
-    "n": [30, 10, 12, 48, 300, 80, 90, 400],
-}
+COUNTED: dict[str, Any] = {"region": ["a"] * 4 + ["b"] * 4, "y": [1, 1, 0, 0] * 2, "p": [1, 0, 1, 0] * 2}
+COUNTED["n"] = [30, 10, 12, 48, 300, 80, 90, 400]
 CALL: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "region", "metrics": ["tpr", "ppr"]}
 MATRICES = {"a": (30, 10, 12, 48), "b": (300, 80, 90, 400)}
 
@@ -45,9 +36,7 @@ def test_rows_count_as_often_as_they_say(tmp_path: Path) -> None:
         assert {row.group: row.cells for row in a.rows} == MATRICES
         assert [row.pvalue for row in a.rows] == [row.pvalue for row in known.rows]
     columns: dict[str, Any] = {name: [*values, values[0]] for name, values in COUNTED.items()}
-    counts = np.array([*COUNTED["n"], 0])
-    a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=counts)
-    assert a.n == 970, "rows of no cases"
+    assert eh.audit(columns, count=np.array([*COUNTED["n"], 0]), **CALL).n == 970, "rows of no cases"
 
 
 def test_it_is_asked_whether_a_column_counts_cases(tmp_path: Path) -> None:
@@ -79,16 +68,10 @@ def _stacked(people: int, models: int, **more: Any) -> pl.DataFrame:
 def test_models_below_each_other_are_refused() -> None:
     stacked = _stacked(60, 4)
     for data in (stacked, stacked.sort("person"), stacked.drop("person").with_columns(x=stacked["person"] * 0.5)):
-        with pytest.raises(
-            InvalidInput, match=r"everything but the predictions and 'model', as if 4 models .*compare and "
-        ):
+        with pytest.raises(InvalidInput, match=r"everything but the predictions and 'model', as if 4 models .*compare"):
             eh.audit(data, **CALL)
-    one = stacked.filter(pl.col("model") == "m0")
-    assert eh.audit(one, **CALL).n == 60
-
-
-def test_a_design_is_not_taken_for_models() -> None:
-    """The same people in two towns, by design; nothing is called like a model or an identifier."""
+    assert eh.audit(stacked.filter(pl.col("model") == "m0"), **CALL).n == 60
+    # The same people in two towns, by design; nothing is called like a model or an identifier.
     design = _stacked(60, 2).rename({"person": "x", "model": "town"})
     assert eh.audit(design, **CALL).n == 120
 
@@ -99,9 +82,7 @@ def test_an_identifier_that_repeats_is_said_first() -> None:
                          "y": rng.integers(0, 2, 200), "p": rng.integers(0, 2, 200)})  # fmt: skip
     a = eh.audit(data, **CALL)
     (found,) = [f for f in a.findings if f.kind == "repeated-rows"]
-    assert found.sentence.startswith(
-        "'patient_id' has 40 values in the first 200 rows, several rows each, and each row"
-    )
+    assert found.sentence.startswith("'patient_id' has 40 values in the first 200 rows, several rows each, and each")
     lines = str(a).splitlines()
     said = next(i for i, line in enumerate(lines) if line.startswith("Warning: 'patient_id' has 40 values"))
     assert said < next(i for i, line in enumerate(lines) if line.startswith("Inconclusive: "))
@@ -110,10 +91,10 @@ def test_an_identifier_that_repeats_is_said_first() -> None:
 
 
 def test_what_looks_like_an_identifier() -> None:
-    for name in ("id", "PatientId", "person", "customer no", "user_id"):
-        assert find_repeated_identifier({name: [1, 1, 2]}, ()) == (name, 3, 2)
-    for name in ("grid", "valid", "paid", "personality", "idea"):
-        assert find_repeated_identifier({name: [1, 1, 2]}, ()) is None
+    identifiers = ("id", "PatientId", "person", "customer no", "user_id")
+    for name in (*identifiers, "grid", "valid", "paid", "personality", "idea"):
+        found = find_repeated_identifier({name: [1, 1, 2]}, ())
+        assert found == ((name, 3, 2) if name in identifiers else None)
 
 
 def test_little_is_looked_at() -> None:

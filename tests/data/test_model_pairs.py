@@ -12,12 +12,7 @@ from hypothesis import given, settings, strategies as st
 from evenhand.data import Tally, build_model_tally
 from evenhand.errors import EvenhandError
 
-person = st.tuples(
-    st.sampled_from("xy"),
-    st.sampled_from([0, 1, None]),
-    st.sampled_from([0, 1, 1, None]),
-    st.sampled_from([0, 0, 1, None]),
-)
+person = st.tuples(*map(st.sampled_from, ("xy", [0, 1, None], [0, 1, 1, None], [0, 0, 1, None])))
 
 
 def counts(tally: Tally, model: str, against: str) -> dict[Any, Any]:
@@ -45,13 +40,9 @@ def test_cases_are_counted_by_label_and_both_decisions(people: list[Any], copies
     for group, label, first, second in kept:
         expected.setdefault((group,), np.zeros((2, 2, 2)))[label, first, second] += 1
     assert counts(tally, "q", "p") == {key: table.tolist() for key, table in sorted(expected.items())}
-    left_out: dict[str, int] = {}
-    for _, label, first, second in people:
-        named = (("y_true", label), ("prediction of p", first), ("prediction of q", second))
-        lacks = " and ".join(name for name, value in named if value is None)
-        if lacks:
-            left_out[lacks] = left_out.get(lacks, 0) + 1
-    assert tally.left_out == left_out
+    names = ("y_true", "prediction of p", "prediction of q")
+    lacks = [" and ".join(name for name, value in zip(names, one[1:], strict=True) if value is None) for one in people]
+    assert tally.left_out == {lacking: lacks.count(lacking) for lacking in lacks if lacking}
     assert tally.n == len(kept)
 
 
@@ -88,10 +79,8 @@ def test_thresholds_are_named_as_they_are_written_and_reached_by_equal_scores() 
     tally = build_model_tally(None, list("ab"), y_true=[1, 0], y_score=[0.3, 0.1], threshold=[0.1 + 0.2, 0.5])
     assert tally.places[0] == (("model", "at 0.5"), ("against", "at 0.3"))
     reached = build_model_tally(None, list("ab"), y_true=[1, 0], y_score=[0.25, 0.5], threshold=[0.5, 0.25])
-    assert counts(reached, "at 0.25", "at 0.5") == {
-        ("a",): [[[0, 0], [0, 0]], [[0, 1], [0, 0]]],
-        ("b",): [[[0, 0], [0, 1]], [[0, 0], [0, 0]]],
-    }
+    zeros, found = [[0, 0], [0, 0]], counts(reached, "at 0.25", "at 0.5")
+    assert found == {("a",): [zeros, [[0, 1], [0, 0]]], ("b",): [[[0, 0], [0, 1]], zeros]}
 
 
 def test_models_may_decide_in_other_words_than_labels_as_long_as_they_mean_the_same() -> None:

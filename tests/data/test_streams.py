@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from decisions import CELLS, TABLE, write_csv, write_parquet
@@ -26,6 +27,7 @@ def piped(path: Path, content: bytes) -> Path:
 
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(eh.__file__).parent.parent)}
+ASKED: Any = {"y_true": "y", "y_pred": "p", "groups": "g", "metrics": "acc"}
 
 
 def run(*words: str, folder: Path, content: str = "") -> subprocess.CompletedProcess[str]:
@@ -39,13 +41,12 @@ def audit_input(folder: Path, content: str) -> str:
 
 
 def cells(path: Path) -> dict[tuple[str], tuple[float, ...]]:
-    a = eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="acc")
-    return {(row.group,): tuple(row.cells) for row in a.rows if row.cells is not None}
+    return {(row.group,): tuple(row.cells or ()) for row in eh.audit(path, **ASKED).rows}
 
 
 def refusal(path: Path | str) -> str:
     with pytest.raises(eh.EvenhandError) as found:
-        eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="acc")
+        eh.audit(path, **ASKED)
     return str(found.value)
 
 

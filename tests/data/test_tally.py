@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from decisions import CELLS, TABLE
-from engines import pa, pl, with_arrow
+from engines import pa, pl
 from hypothesis import given, strategies as st
 from matrices import matrix
 
@@ -51,8 +52,6 @@ def refusal(**given: Any) -> str:
     return str(refused.value)
 
 
-# What labels mean
-
 YES_AND_NO: list[tuple[Any, Any, Any]] = [
     (0, 1, None), (-1, 1, None), (False, True, None), ("no", "yes", None), ("False", " TRUE", None), ("0", "1", None),
     (0.0, 1.0, None), (Decimal(0), Decimal(1), None), ("bad", "good", "good"), ("none", "fraud", "fraud"), (1, 2, 2),
@@ -76,25 +75,6 @@ def test_labels_that_can_mean_one_thing_only_are_the_same() -> None:
         y, p = [labels[i] for i in at], [predictions[i] for i in to]
         assert cells(tallied(y_true=y, y_pred=p, groups=["a"] * 7)) == {("a",): (2, 1, 1, 3)}
         assert eh.ConfusionMatrix.from_labels(y, p).cells == (2, 1, 1, 3)
-
-
-def test_every_kind_of_column_of_zeros_and_ones_is_the_same() -> None:
-    y, p = [1, 1, 0, 0, 1], [1, 0, 1, 0, 1]
-    texts, booleans = [str(x) for x in y], [bool(x) for x in y]
-    columns: list[Any] = [
-        pd.Series(y, dtype="boolean"), pd.Series(y, dtype="Int8"), pd.Series(y).astype("category"),
-        pd.Series(pd.Categorical(texts)), with_arrow(lambda: pd.Series(y, dtype="int64[pyarrow]")),
-        with_arrow(lambda: pd.Series(booleans, dtype="bool[pyarrow]")),
-        with_arrow(lambda: pd.Series(texts, dtype="string[pyarrow]")), pl.Series(texts, dtype=pl.Enum(["1", "0"])),
-        pl.Series(texts, dtype=pl.Categorical), pl.Series(booleans), np.array(y, dtype=np.uint8),
-        np.array(y, dtype=bool), pa.array(booleans),
-    ]  # fmt: skip
-    expected = {("a",): (1, 1, 1, 0), ("b",): (1, 0, 0, 1)}
-    for held in columns:
-        library: Any = pl if isinstance(held, pl.Series) else pd
-        frame = library.DataFrame({"y": held, "p": p, "g": list("aaabb")})
-        assert cells(tallied(frame, y_true="y", y_pred="p", groups="g")) == expected, held
-        assert cells(tallied(y_true=held, y_pred=p, groups=list("aaabb"))) == expected, held
 
 
 def test_words_for_missing_values_leave_a_row_out() -> None:
@@ -129,9 +109,6 @@ def test_what_values_of_groups_and_labels_mean(tmp_path: Path) -> None:
     assert tally.keys == ((2.5,), (3,), (float("inf"),))
     numbers = tallied(y_true=[1, 2], y_pred=[1, 2], groups=["a", "a"], positive=np.int64(2))
     assert [type(label) for labels in numbers.positive.values() for label in labels] == [int, int]
-
-
-# Scores
 
 
 def test_scores_are_compared_with_the_threshold_and_missing_ones_left_out(tmp_path: Path) -> None:
@@ -178,8 +155,6 @@ def test_of_two_columns_of_scores_the_second_must_be_of_the_positive_class() -> 
             f"one ({positive}); pass the column of the positive class"
         )
 
-
-# Counts, against plain loops over rows
 
 Case = tuple[str, str, Any, Any, Any, int]
 """Two groups, label, score, weight, and how many cases a row stands for."""
@@ -247,23 +222,14 @@ def test_cells_are_sums_over_cases_at_every_threshold(
 
 def test_weights_that_weigh_nothing_are_refused() -> None:
     known: Any = {"y_true": [1, 0], "y_pred": [1, 0]}
-    sentences: dict[str, Any] = {
-        "sample_weight must be 0 or between 1e-50 and 1e+12; got -2.0": [1, -2],
-        "sample_weight must be 0 or between 1e-50 and 1e+12; got inf": [1, float("inf")],
-        "sample_weight must be 0 or between 1e-50 and 1e+12; got 1e+100": [1, 1e100],
-        "sample_weight must not all be 0": [0, 0],
-        "sample_weight must contain numbers; got 'x'": [1, "x"],
-        "sample_weight must contain numbers; got 1j": [1, 1j],
-        "columns must have the same length; got group 2, y_true 2, y_pred 2, sample_weight 3": [1, 1, 1],
-    }
-    for sentence, weights in sentences.items():
-        assert refusal(**known, sample_weight=weights) == sentence
-    assert refusal(y_true=[1, 0, None], y_pred=[None, 1, 0], groups=list("aab"), sample_weight=[1, 0, 1]) == (
-        "sample_weight must not all be 0"
-    )
-
-
-# Clusters
+    bounds, numbers = "must be 0 or between 1e-50 and 1e+12; got", "must contain numbers; got"
+    refused: dict[str, Any] = {f"{bounds} -2.0": -2, f"{bounds} inf": float("inf"), f"{bounds} 1e+100": 1e100}
+    for says, weight in (refused | {f"{numbers} 'x'": "x", f"{numbers} 1j": 1j}).items():
+        assert refusal(**known, sample_weight=[1, weight]) == f"sample_weight {says}"
+    says = "columns must have the same length; got group 2, y_true 2, y_pred 2, sample_weight 3"
+    assert refusal(**known, sample_weight=[1, 1, 1]) == says
+    lacking = {"y_true": [1, 0, None], "y_pred": [None, 1, 0], "groups": list("aab"), "sample_weight": [1, 0, 1]}
+    assert refusal(**known, sample_weight=[0, 0]) == refusal(**lacking) == "sample_weight must not all be 0"
 
 
 @given(
@@ -307,21 +273,17 @@ def test_a_cluster_lies_in_one_group() -> None:
 def test_of_every_cluster_one_case_is_drawn() -> None:
     """Over all of its positions, a draw gives each case of the cluster once."""
     known: Any = {"y_true": [1, 1, 1, 0, 0, 1], "y_pred": [1, 1, 0, 1, 0, 0], "cluster": list("ssssst")}
-    total = Counter[Any]()
+    total, sizes = Counter[Any](), set()
+
+    def draw(position: int, cluster: Any, size: int) -> int | None:
+        sizes.add((cluster, size))
+        return position if cluster == "s" else None
+
     for position in range(5):
-        sizes: dict[Any, int] = {}
-
-        def draw(cluster: Any, size: int, position: int = position, sizes: dict[Any, int] = sizes) -> int | None:
-            sizes[cluster] = size
-            return position if cluster == "s" else None
-
-        tally = tallied(**known, groups=list("aabbba"), draw_case=draw)
-        assert (sizes, tally.n, tally.clusters) == ({"s": 5, "t": 1}, 1, None)
+        tally = tallied(**known, groups=list("aabbba"), draw_case=partial(draw, position))
+        assert (sizes, tally.n, tally.clusters) == ({("s", 5), ("t", 1)}, 1, None)
         total.update({(key, i): n for key, row in cells(tally).items() for i, n in enumerate(row) if n})
     assert total == {(("a",), 0): 2, (("b",), 1): 1, (("b",), 2): 1, (("b",), 3): 1}
-
-
-# Rows
 
 
 @given(rows=cases)
@@ -354,8 +316,6 @@ def test_cells_and_rows_of_one_table_are_counted_together() -> None:
     assert tally.rows is not None and tally.rows.key.tolist() == [0, 0, 1, 1]
 
 
-# Classes
-
 LACKS = {(True, False): "y_true", (False, True): "y_pred", (True, True): "y_true and y_pred"}
 
 
@@ -385,15 +345,10 @@ def test_each_class_is_counted_against_the_rest_and_all_of_them_together(some: l
 
 def test_classes_are_chosen_by_value_or_text() -> None:
     classes: Any
-    for classes in ([2, 3], ["2", "3"], [2.0, 3.0], (2, "3", 2), np.array([2, 3])):
-        tally = tallied(y_true=[1, 2, 3], y_pred=[1, 3, 3], groups=list("aba"), classes=classes)
-        assert tally.places == ((("class", 2),), (("class", 3),))
-    for classes in ([True], ["true"], ["True"]):
-        tally = tallied(y_true=[True, False], y_pred=[True, True], groups=list("ab"), classes=classes)
-        assert tally.places == ((("class", True),),)
-
-
-# Rounded counts
+    for classes in ([2, 3], ["2", "3"], [2.0, 3.0], (2, "3", 2), np.array([2, 3]), [True], ["true"], ["True"]):
+        labels, chosen = ([True, False, False], [True]) if classes[0] in (True, "true", "True") else ([1, 2, 3], [2, 3])
+        tally = tallied(y_true=labels, y_pred=labels, groups=list("aba"), classes=classes)
+        assert tally.places == tuple((("class", label),) for label in chosen)
 
 
 def rounded(n: int) -> int:
@@ -419,13 +374,11 @@ def test_what_is_rounded_is_the_finest_table_that_is_counted(
                 reached = any(s >= threshold for s, reached_level in levels.items() if reached_level == level)
                 expected[g, h][cell_of(y, reached)] += rounded(n)
         assert cells(tally, threshold=threshold) == {key: tuple(row) for key, row in expected.items()}
-    lacking: Counter[Any] = Counter()
+    lacking, left_out = Counter[Any](), Counter[str]()
     for (g, h, y, level), n in finest.items():
         if y is None or level is None:
             # Cases without a label are counted for selections, and rounded once.
-            part = level if selects and level is not None else None
-            lacking[LACKS[y is None, level is None], g, h, part] += n
-    left_out: Counter[str] = Counter()
+            lacking[LACKS[y is None, level is None], g, h, level if selects else None] += n
     for (name, *_), n in lacking.items():
         left_out[name] += rounded(n)
     assert tally.left_out == dict(left_out)
@@ -437,14 +390,6 @@ def test_what_is_rounded_is_the_finest_table_that_is_counted(
     assert tally.source.keys() <= {"kind", "name", "format", "separator", "library"}
 
 
-def test_cases_without_a_label_are_rounded_once() -> None:
-    """As they are counted for selections: two roundings of the same cases would tell more than one."""
-    known: Any = {"y_true": [1, 0, None, None], "y_score": [0.9, 0.1, 0.9, 0.1], "count": [20, 20, 4, 4]}
-    for selects, left_out in ((True, 10), (False, 5)):
-        tally = tallied(**known, groups=list("aaaa"), rule=RULES["cms"], selects=selects)
-        assert tally.left_out == {"y_true": left_out}
-
-
 def test_if_zero_is_not_shown_every_combination_of_groups_is_a_key() -> None:
     known: Any = {"y_true": [1, 0] * 20, "y_pred": [1, 0] * 20, "groups": {"g": list("ab") * 20, "h": list("xy") * 20}}
     assert tallied(**known, rule=RULES["cms"]).keys == (("a", "x"), ("b", "y"))
@@ -453,9 +398,6 @@ def test_if_zero_is_not_shown_every_combination_of_groups_is_a_key() -> None:
     assert tally.counts is not None
     # A cell in which no group has a case is 0; in others, 0 stands for 0 to 9.
     assert tally.counts.high[0].tolist() == [[22, 0, 0, 9], [9, 0, 0, 9], [9, 0, 0, 9], [9, 0, 0, 22]]
-
-
-# What does not fit together
 
 
 LABELS = [1, 0]
@@ -509,9 +451,6 @@ def test_answers_that_do_not_fit_together_are_refused() -> None:
         assert refusal(**answers) == sentence
 
 
-# Known counts
-
-
 @given(st.dictionaries(st.tuples(st.sampled_from("abA"), st.sampled_from("xy")),
                        st.tuples(*[st.integers(0, 40)] * 4), min_size=1))  # fmt: skip
 def test_counts_are_taken_as_they_are_merged_or_rounded(counts: dict[Any, Any]) -> None:
@@ -537,19 +476,15 @@ def test_groups_and_cells_of_counts_are_named() -> None:
 
 def test_counts_that_are_none_are_refused() -> None:
     counts: Any
-    for counts, by, sentence in [
-        ({}, "group", "counts must map groups to confusion matrices; got {}"),
-        ([(1, 2, 3, 4)], "group", "counts must map groups to confusion matrices; got [(1, 2, 3, 4)]"),
-        ({"A": (1, 2, 3)}, "group", "group 'A' must have tp, fn, fp and tn; got (1, 2, 3)"),
-        ({"A": {"tp": 1}}, "group", "group 'A' must have tp, fn, fp and tn; got {'tp': 1}"),
-        ({"A": 5}, "group", "group 'A' must have tp, fn, fp and tn; got 5"),
-        ({"A": (1, 2, 3, 0.5)}, "group", "group 'A' must have whole counts; got ConfusionMatrix(tp=1, fn=2, fp=3, "
-         "tn=0.5)"),
-        ({("A",): (1, 2, 3, 4)}, ["race", "sex"], "group ('A',) must have one value per column (race, sex); got 1"),
-        ({("A", "F", 1): (1, 2, 3, 4)}, ["race", "sex"], "group ('A', 'F', 1) must have one value per column (race, "
-         "sex); got 3"),
-        ({"A": (1, 2, 3, -4)}, "group", "tn must not be negative; got -4"),
+    must, column = "group 'A' must have tp, fn, fp and tn; got", "must have one value per column (race, sex); got"
+    for counts, sentence in [
+        ({}, "counts must map groups to confusion matrices; got {}"),
+        ([(1, 2, 3, 4)], "counts must map groups to confusion matrices; got [(1, 2, 3, 4)]"),
+        *(({"A": one}, f"{must} {one}") for one in ((1, 2, 3), {"tp": 1}, 5)),
+        ({"A": (1, 2, 3, 0.5)}, "group 'A' must have whole counts; got ConfusionMatrix(tp=1, fn=2, fp=3, tn=0.5)"),
+        *(({group: (1, 2, 3, 4)}, f"group {group} {column} {len(group)}") for group in (("A",), ("A", "F", 1))),
+        ({"A": (1, 2, 3, -4)}, "tn must not be negative; got -4"),
     ]:  # fmt: skip
         with pytest.raises(InvalidInput) as refused:
-            tally_counts(counts, by)
+            tally_counts(counts, ["race", "sex"] if "per column" in sentence else "group")
         assert str(refused.value) == sentence

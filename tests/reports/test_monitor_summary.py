@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.reports.svg_charts import draw_evidence
+from evenhand.reports.svg_charts import draw_evidence, draw_scores
 from evenhand.text_layout import columns
 
 HOSTILE = "</style><img src=x onerror=alert(1)> {{7*7}} $x^2$ \u202e & 'q'"
@@ -42,12 +42,13 @@ def test_every_output_says_what_the_monitor_says(monitor: eh.Monitor) -> None:
     for text in (monitor.to_text(), html.unescape(monitor.to_html()), html.unescape(monitor._repr_html_())):
         assert title in text and "assumes that each case is new and independent of others." in " ".join(text.split())
         for row in monitor.alarms:
-            assert f"{row.alarm}: " in text and f"{row.score:.3f} against {row.versus:.3f}" in " ".join(text.split())
+            assert f"{row.alarm}: " in text and f"evidence since {row.since}, now " in " ".join(text.split())
+            assert f"{row.score:.3f} against {row.versus:.3f}" in " ".join(text.split())
     page = html.unescape(monitor.to_html())
     assert "at most 5% of monitors ever raise one, however often one looks" in page
     assert "Batches without a score: late tpr (6)" in page
     assert all(name in page for name in monitor.batches)
-    assert page.count('class="evidence"') == len(monitor.rows)
+    assert page.count('class="evidence"') == len(monitor.rows) and page.count('class="scores"') == 2
     for text in (monitor.to_html(), monitor._repr_html_()):
         assert not any(part in text for part in ("<img", "<i>", "\u202e")) and "{{7*7}}" in text
     assert eh.Monitor.from_json(monitor.to_json()).to_html() == monitor.to_html()
@@ -76,8 +77,24 @@ def test_evidence_is_on_a_logarithmic_scale_from_the_first_batch_of_its_group() 
     """Eight decades from 0.01 to a million take the whole height; what lies beyond is at the end."""
     late, far = draw_evidence([None, 1.0, 100.0], 20, 2, "x"), draw_evidence([1e-9, 10.0, 1e9], 20, None, "y")
     point = r'class="curve" x1="([\d.]+)%" x2="([\d.]+)%" y1="([\d.]+)" y2="([\d.]+)"'
-    ((x1, x2, y1, y2),) = re.findall(point, late)
-    assert (float(x1), float(x2)) == pytest.approx((50, 83.3)) and float(y1) - float(y2) == pytest.approx(80 * 2 / 8)
+    dot, (x1, x2, y1, y2) = re.findall(point, late)
+    assert (
+        dot[0] == dot[1] == x1
+        and (float(x1), float(x2)) == pytest.approx((50, 83.3))
+        and float(y1) - float(y2) == pytest.approx(80 * 2 / 8)
+    )
     assert 'class="pt hi" cx="83.3%"' in late and "circle" not in far
-    first, second = re.findall(point, far)
+    _, first, second = re.findall(point, far)
     assert [float(first[2]), float(first[3]), float(second[3])] == pytest.approx([80, 80 * 5 / 8, 0])
+
+
+def test_scores_are_lines_from_0_to_1_of_the_reference_and_a_few_groups(monitor: eh.Monitor) -> None:
+    """A batch without a score is passed over; one batch alone is a dot."""
+    picture = draw_scores([[0.5, None, 1.0], [0.0, 0.25, None], [None, None, None], [None, None, 0.1]], "x")
+    lines = re.findall(r'class="curve (line-\d)" x1="([\d.]+)%" x2="([\d.]+)%" y1="([\d.]+)" y2="([\d.]+)"', picture)
+    reference, first, dot = (("16.7", "83.3", "50", "0"), ("16.7", "50.0", "100", "75"), ("83.3", "83.3", "90", "90"))
+    assert {line[1:] for line in lines} >= {reference, first, dot}
+    assert [line[0] for line in lines] == ["line-0"] * 2 + ["line-1"] * 2 + ["line-3"]
+    page = html.unescape(monitor.to_html())
+    assert page.count("Scores over batches") == 1 and f"rest of {monitor.rows[0].group[:8]}" in page
+    assert page.count('class="swatch"') == 2 * (3 + 1)

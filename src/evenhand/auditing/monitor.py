@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats
 from ..data import Answers, Tally, build_tally, group_columns, read_counts, tally_counts
 from ..errors import InvalidInput, brief, printable
 from ..inference import EProcesses, compared_rates
@@ -40,6 +39,8 @@ from .settings import Settings
 
 #: A comparison: column, group and metric.
 Key = tuple[str, str, str]
+#: Successes and cases of a group, and of its reference.
+Pair = tuple[float, float, float, float]
 #: Cells by column and group.
 Counts = dict[str, dict[str, list[int]]]
 #: What was passed as columns, by argument.
@@ -116,6 +117,8 @@ class MonitorState:
         The salt of hashes, if clusters count once.
     batches : tuple of Batch
         The batches.
+    acknowledged : tuple of Key
+        The comparisons whose alarm was acknowledged.
     """
 
     schema: str = _VERSION
@@ -126,6 +129,7 @@ class MonitorState:
     labels: Labels = field(default_factory=dict)
     salt: str | None = None
     batches: tuple[Batch, ...] = ()
+    acknowledged: tuple[Key, ...] = ()
 
     @property
     def positive(self) -> dict[str, list[str]]:
@@ -228,7 +232,9 @@ def state_schema() -> Schema:
         "salt": TEXT,
         "batches": list_of(closed(batch)),
     }
-    return closed(content)
+    key = list_of(STRING, minItems=3, maxItems=3)
+    # Monitors that began before alarms could be acknowledged have none that are.
+    return closed(content | {"acknowledged": list_of(key)}) | {"required": [*content]}
 
 
 def count_groups(tally: Tally) -> Counts:
@@ -265,6 +271,11 @@ class MonitorRow(Record):
         The evidence that holds for all groups and metrics together, by which alarms are raised.
     alarm : str or None
         The batch at which an alarm was first raised.
+    since : str or None
+        The batch from which the joint evidence rose to the alarm, the one after its last minimum; None without an
+        alarm. It describes the evidence, and is not a tested date of a change.
+    acknowledged : bool
+        Whether the alarm was acknowledged.
     odds_low, odds_high : float or None
         A confidence sequence of the odds ratio, if that is the same in all batches; None for no end.
     batches, undefined : int
@@ -287,6 +298,8 @@ class MonitorRow(Record):
     evidence: float
     joint: float
     alarm: str | None
+    since: str | None
+    acknowledged: bool
     odds_low: float | None
     odds_high: float | None
     batches: int
@@ -350,8 +363,8 @@ class Monitor:
         self._evidence = EProcesses()
         # The joint evidence after each batch; None before the comparison began.
         self._paths: dict[Key, tuple[float | None, ...]] = {}
-        # Successes and cases of group and reference, batches, and batches without a score.
-        self._totals: dict[Key, Floats] = {}
+        # Successes and cases of group and reference in each batch; None without cases of the group.
+        self._counts: dict[Key, tuple[Pair | None, ...]] = {}
 
     @property
     def batches(self) -> tuple[str, ...]:
@@ -463,16 +476,16 @@ class Monitor:
         compared = monitor._compare(batch.counts)
         if compared:
             monitor._evidence.add(compared)
-        monitor._totals = self._totals | {
-            key: self._totals.get(key, 0) + np.array([*pair, 1, 0 in pair[1::2]])
-            for key, pair in compared.items()
-        }
         joint = zip(monitor._evidence.rows, monitor._evidence.joint_evalues().tolist(), strict=True)
         before = (None,) * len(self.batches)
+        monitor._counts = {
+            key: (*self._counts.get(key, before), compared.get(key))
+            for key in monitor._evidence.rows
+        }
         monitor._paths = {key: (*self._paths.get(key, before), value) for key, value in joint}
         return monitor
 
-    def _compare(self, counts: Counts) -> dict[Key, tuple[float, float, float, float]]:
+    def _compare(self, counts: Counts) -> dict[Key, Pair]:
         """Successes and cases of each group and of its reference, by comparison."""
         compared: dict[Key, Any] = {}
         for by, groups in counts.items():
@@ -503,26 +516,74 @@ class Monitor:
     def _row(self, key: Key) -> MonitorRow:
         """The row of a comparison."""
         by, group, metric = key
-        x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
-        score, evidence = lookup_metric(metric).base.curve.score, self._evidence[key]
+        pairs = [pair for pair in self._counts[key] if pair is not None]
+        total, evidence = [sum(counts) for counts in zip(*pairs, strict=True)], self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
         low, high = (exp(end) if isfinite(end) else None for end in ends)
         path, threshold = self._paths[key], 1 / self._state.alpha
-        looks = zip(self.batches, path, strict=True)
+        # Evidence is 1 before the first batch of the group.
+        before = [1.0, *(joint or 1.0 for joint in path)]
+        alarm = next((look for look, joint in enumerate(before[1:]) if joint >= threshold), None)
+        since = None if alarm is None else alarm - int(np.argmin(before[alarm::-1]))
         return MonitorRow(
-            *(by, group, metric, self._reference_of(by), n),
-            float(score(x / n)) if n else None,
-            float(score(x_reference / n_reference)) if n_reference else None,
+            *(by, group, metric, self._reference_of(by), int(total[1])),
+            *_pair_scores(metric, total),
             float(evidence.evalues),
             path[-1] or 0.0,
-            next((at for at, joint in looks if joint and joint >= threshold), None),
-            *(low, high, batches, undefined),
+            None if alarm is None else self.batches[alarm],
+            None if since is None else self.batches[since],
+            key in self._state.acknowledged,
+            low,
+            high,
+            len(pairs),
+            sum(0 in pair[1::2] for pair in pairs),
         )
 
     @property
     def alarms(self) -> tuple[MonitorRow, ...]:
         """The rows with an alarm, in the order in which they were raised."""
         return tuple(row for row in self.rows if row.alarm is not None)
+
+    @property
+    def unacknowledged(self) -> tuple[MonitorRow, ...]:
+        """The alarms that were not acknowledged."""
+        return tuple(row for row in self.alarms if not row.acknowledged)
+
+    def acknowledge(self, group: str, metric: str) -> Monitor:
+        """The monitor in which an alarm is listed as known; evidence and other alarms stay as they are.
+
+        Parameters
+        ----------
+        group : str
+            The group whose alarm it is; ``COLUMN:GROUP`` if several columns have groups of this name.
+        metric : str
+            The metric of the alarm.
+
+        Returns
+        -------
+        Monitor
+            A new monitor.
+
+        Examples
+        --------
+        >>> monitor = Monitor(metrics="tpr").add_counts({"A": (1, 9, 0, 0), "B": (80, 20, 0, 0)}, at="week 1")
+        >>> [row.group for row in monitor.acknowledge("A", "tpr").unacknowledged]
+        ['B']
+        """
+        key = lookup_metric(metric).key
+        named = [
+            (row.by, row.group, key)
+            for row in self.alarms
+            if row.metric == key and group in (row.group, f"{row.by}:{row.group}")
+        ]
+        if not named:
+            raise InvalidInput(f"{brief(group)} has no alarm of {brief(metric)} to acknowledge")
+        if len(named) > 1:
+            must = "be COLUMN:GROUP, since groups of several columns have this name"
+            raise InvalidInput(argument="group", must=must, got=group)
+        monitor, known = copy(self), self._state.acknowledged
+        monitor._state = replace(self._state, acknowledged=tuple(dict.fromkeys((*known, *named))))
+        return monitor
 
     def path(self, row: MonitorRow) -> tuple[float | None, ...]:
         """The joint evidence of a row after each batch.
@@ -546,6 +607,28 @@ class Monitor:
         [9.9, 1057.8]
         """
         return self._paths[row.by, row.group, row.metric]
+
+    def scores(self, row: MonitorRow) -> tuple[tuple[float | None, float | None], ...]:
+        """The scores of a row's group and of its reference in each batch.
+
+        Parameters
+        ----------
+        row : MonitorRow
+            One of `rows`.
+
+        Returns
+        -------
+        tuple of pairs
+            One pair per batch; None where a score is undefined or the group has no cases.
+
+        Examples
+        --------
+        >>> monitor = Monitor(metrics="tpr").add_counts({"A": (4, 6, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
+        >>> monitor.scores(monitor.rows[0])
+        ((0.4, 0.8),)
+        """
+        pairs = self._counts[row.by, row.group, row.metric]
+        return tuple(_pair_scores(row.metric, pair or (0, 0, 0, 0)) for pair in pairs)
 
     def to_text(self, most: int | None = None) -> str:
         """The monitor as text for a terminal.
@@ -693,13 +776,24 @@ class Monitor:
         if not is_sound:
             raise InvalidInput(f"{what} was damaged or edited; its counts cannot be trusted")
         check_schema(content, state_schema(), what)
-        batches, state = content.pop("batches"), MonitorState(**content)
+        known = tuple(map(tuple, content.pop("acknowledged", ())))
+        batches, state = content.pop("batches"), MonitorState(**content, acknowledged=known)
         monitor = cls(metrics=state.metrics, reference=state.reference, alpha=state.alpha)
         for batch in batches:
             monitor = monitor._with_batch(Batch(**batch), state)
         if len(monitor.batches) < len(batches):
             raise InvalidInput("the state of the monitor has two batches of one name")
+        alarms = monitor.alarms if known else ()
+        if set(known) - {(row.by, row.group, row.metric) for row in alarms}:
+            raise InvalidInput("the state of the monitor acknowledges what has no alarm")
         return monitor
+
+
+def _pair_scores(metric: str, pair: Sequence[float]) -> tuple[float | None, float | None]:
+    """The scores of a group and of its reference; None if undefined."""
+    score = lookup_metric(metric).base.curve.score
+    first, second = (float(score(x / n)) if n else None for x, n in (pair[:2], pair[2:]))
+    return first, second
 
 
 def refuse_unmonitored(function: str, given: Mapping[str, object], known: Sequence[str]) -> None:

@@ -29,11 +29,12 @@ _HELP = """However often one looks, at most a share of alpha of all monitors rai
 STATE is the file of the monitor, which is begun if it does not exist; it holds counts and, with
 --cluster, salted hashes of clusters, never rows. FILE is a batch, as for audit; - is standard input.
 Without one, the monitor is shown. Columns and settings are fixed by the first batch and need not be
-repeated.
+repeated. An alarm that was acknowledged is listed as known and does not fail --fail-on.
 
 Exit codes: 0 no alarm, or none was asked for; 1 an alarm, with --fail-on alarm; 2 FILE cannot be
 read, or STATE cannot be written; 70 a bug.
 """
+_KNOWN = "List an alarm of earlier batches as known, with COLUMN if several share the group."
 _SETTINGS = (
     *setting_options(AuditRequest, (*_BATCH, *_FIXED)),
     *setting_options(AuditRequest, _REFUSED, hidden=True),
@@ -47,7 +48,8 @@ _SETTINGS = (
 @click.option("--counts", is_flag=True, help="FILE is a table of tp, fn, fp, tn per group.")
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
 @click.option("--html", metavar="FILE", help="Write an HTML report; - prints it.")
-@click.option("--fail-on", type=click.Choice(["alarm"]), help="Exit with 1 on any alarm so far.")
+@click.option("--fail-on", type=click.Choice(["alarm"]), help="Exit 1 on unacknowledged alarms.")
+@click.option("--acknowledge", metavar="[COLUMN:]GROUP:METRIC", multiple=True, help=_KNOWN)
 def monitor(state: str, file: str | None, html: str | None, **options: Any) -> None:
     """Read the state, add a batch, write the state, and print the monitor."""
     _check_paths(state, file, html)
@@ -58,19 +60,22 @@ def monitor(state: str, file: str | None, html: str | None, **options: Any) -> N
     if text is not None:
         requested, current = current, Monitor.from_json(text)
         current.check(requested, *fixed)
-    note = ""
-    if file is not None:
-        before, at = current, options["at"]
-        current = _add_batch(before, file, at, options["counts"], arguments)
-        if current is before:
-            note = f"{printable(at)} was added before, with the same counts; nothing changed.\n"
-        elif _read_state(state) != text:
-            changed = "changed in the meantime, so the batch was not added; add it again"
-            raise InvalidInput(f"{escaped(state)} {changed}")
-        else:
-            write_whole(state, current.to_json())
-    elif text is None:
+    elif file is None:
         raise InvalidInput(f"there is no monitor {escaped(state)}; pass a FILE to begin it")
+    before, note = current, ""
+    for alarm in options["acknowledge"]:
+        group, _, metric = alarm.rpartition(":")
+        current = current.acknowledge(group, metric)
+    if file is not None:
+        known, at = current, options["at"]
+        current = _add_batch(known, file, at, options["counts"], arguments)
+        if current is known:
+            note = f"{printable(at)} was added before with the same counts; it changed nothing.\n"
+    if current is not before:
+        if _read_state(state) != text:
+            changed = "changed in the meantime, so nothing was written; run the command again"
+            raise InvalidInput(f"{escaped(state)} {changed}")
+        write_whole(state, current.to_json())
     if html == "-":
         click.echo(current.to_html(), nl=False)
     else:
@@ -78,7 +83,7 @@ def monitor(state: str, file: str | None, html: str | None, **options: Any) -> N
             current.to_html(html)
         rows = None if options["everything"] else _MAX_ROWS
         click.echo(note + monitor_text(current, rows, is_command=True))
-    if options["fail_on"] and current.alarms:
+    if options["fail_on"] and current.unacknowledged:
         click.get_current_context().exit(1)
 
 

@@ -11,9 +11,9 @@ from ..errors import printable
 from ..text_layout import text_table, wrapped
 from ..wording import join_and, number, percent, several
 from .narrative import first_names, join_references
-from .svg_charts import draw_evidence
+from .svg_charts import Picture, draw_evidence, draw_scores
 
-MOST_ROWS, MOST_DRAWN, MOST_NAMED = 12, 24, 6
+MOST_ROWS, MOST_DRAWN, MOST_NAMED, MOST_LINES = 12, 24, 6, 3
 _WIDTH = 80
 # Smaller batches have the same counts by chance.
 _FEWEST_TWINS = 30
@@ -43,6 +43,8 @@ class MonitorSummary:
     def title(self) -> str:
         """How many batches and alarms there are."""
         alarms = several(len(self.monitor.alarms), "alarm") if self.monitor.alarms else "no alarm"
+        if known := len(self.monitor.alarms) - len(self.monitor.unacknowledged):
+            alarms += f", {known:,} known"
         return f"Monitor of {several(len(self.monitor.batches), 'batch', 'batches')}: {alarms}"
 
     @property
@@ -61,8 +63,9 @@ class MonitorSummary:
     def alarms(self) -> list[str]:
         """The alarms, in the order in which they were raised."""
         return [
-            f"{row.alarm}: {self.name_row(row)}, {lookup_metric(row.metric).name} {number(row.score)} "
-            f"against {number(row.versus)} over all batches; evidence {format_evidence(row.joint)}."
+            f"{row.alarm}{_known(row)}: {self.name_row(row)}, {lookup_metric(row.metric).name} "
+            f"{number(row.score)} against {number(row.versus)} over all batches; "
+            f"evidence since {row.since}, now {format_evidence(row.joint)}."
             for row in self.monitor.alarms
         ]
 
@@ -76,7 +79,7 @@ class MonitorSummary:
         low = "0" if row.odds_low is None else number(row.odds_low)
         high = "∞" if row.odds_high is None else number(row.odds_high)
         scores = [f"{row.cases:,}", number(row.score), number(row.versus), f"[{low}, {high}]"]
-        evidence = [format_evidence(row.joint), row.alarm or "-"]
+        evidence = [format_evidence(row.joint), f"{row.alarm or '-'}{_known(row)}"]
         return [self.name_row(row), row.metric, *scores, *evidence]
 
     def evidence(self) -> Iterator[tuple[str, str]]:
@@ -88,6 +91,21 @@ class MonitorSummary:
             alarm = None if row.alarm is None else batches.index(row.alarm)
             label = f"{name}: evidence {format_evidence(row.joint)} after {after}"
             yield name, draw_evidence(self.monitor.path(row), 1 / alpha, alarm, label)
+
+    def scores(self) -> Iterator[tuple[str, list[str], Picture]]:
+        """Scores over batches: title, names of the lines and picture of each metric and column."""
+        panels: dict[tuple[str, str], list[MonitorRow]] = {}
+        for row in self.rows:
+            panels.setdefault((row.metric, row.by), []).append(row)
+        for (metric, by), rows in list(panels.items())[:MOST_DRAWN]:
+            names = [self.name_row(row) for row in rows[:MOST_LINES]]
+            pairs = [self.monitor.scores(row) for row in rows[:MOST_LINES]]
+            lines = [[versus for _, versus in pairs[0]], *([own for own, _ in p] for p in pairs)]
+            reference = rows[0].reference
+            names.insert(0, f"rest of {names[0]}" if reference == "rest" else reference)
+            title = f"{lookup_metric(metric).name} by {by}"
+            label = f"{title}, in each batch: {join_and(names)}"
+            yield title, names, draw_scores(lines, label)
 
     @property
     def notes(self) -> list[str]:
@@ -144,6 +162,11 @@ class MonitorSummary:
         """What the first batch fixed."""
         pairs = {**self.monitor.settings, **self.monitor.columns}
         return [(name, _describe(value)) for name, value in pairs.items()]
+
+
+def _known(row: MonitorRow) -> str:
+    """What is said of an alarm that was acknowledged."""
+    return " (known)" if row.acknowledged else ""
 
 
 def _describe(value: object) -> str:

@@ -166,14 +166,28 @@ def draw_evidence(
         exponent = min(max(log10(max(value, 1e-300)), low), high)
         return round(height - (exponent - low) / (high - low) * height, 1)
 
-    known = {
-        i: (100 * (i + 0.5) / len(values), y(value))
-        for i, value in enumerate(values)
-        if value is not None
-    }
+    heights = [None if value is None else y(value) for value in values]
     parts = [_line("grid", 0, 100, y(1), y(1)), _line("alarm", 0, 100, y(threshold), y(threshold))]
-    parts += [_line("curve", x1, x2, y1, y2) for (x1, y1), (x2, y2) in pairwise(known.values())]
-    if alarm in known:
-        cx, cy = known[alarm]
+    parts += _curve("curve", heights)
+    if alarm is not None:
+        cx, cy = 100 * (alarm + 0.5) / len(values), heights[alarm]
         parts.append(f'<circle class="pt hi" cx="{cx:.1f}%" cy="{cy}" r="4"/>')
     return _svg(parts, height, label, "evidence")
+
+
+def draw_scores(lines: Sequence[Sequence[float | None]], label: str) -> Picture:
+    """Scores over batches on a scale from 0 to 1, a line for the reference and for each group."""
+    height = 100
+    parts = [_line("grid", 0, 100, y, y) for y in (0, height / 2, height)]
+    for i, line in enumerate(lines):
+        heights = [None if score is None else round(height * (1 - score), 1) for score in line]
+        parts += _curve(f"curve line-{i}", heights)
+    return _svg(parts, height, label, "scores")
+
+
+def _curve(css: str, heights: Sequence[float | None]) -> list[str]:
+    """A line through what is known of each batch; a dot if that is one batch."""
+    width = 100 / max(1, len(heights))
+    known = [(width * (i + 0.5), y) for i, y in enumerate(heights) if y is not None]
+    ends = pairwise([*known[:1], *known])
+    return [_line(css, x1, x2, y1, y2) for (x1, y1), (x2, y2) in ends]
