@@ -6,6 +6,7 @@ A name that contains a sign with a meaning, such as ``=``, stands in double quot
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,6 +16,7 @@ from ..errors import InvalidInput, UnknownName, brief
 Texts = Sequence[str]
 _FORMS = {
     "bins": "COLUMN=CUT,CUT,... with numbers, such as age=25,45",
+    "goal": "METRIC>=SCORE, METRIC<=SCORE or METRIC=SCORE, such as tpr>=0.8",
     "group_names": 'COLUMN:VALUE=NAME, such as RAC1P:1=White or race:"a=b"=White',
     "models": "NAME=COLUMN, such as old=p1",
     "reference": "COLUMN=GROUP if it is repeated",
@@ -34,7 +36,8 @@ def option_texts(name: str, table: Mapping[str, Any]) -> list[str]:
     texts = []
     for key, value in table.items():
         text = ",".join(map(str, value)) if isinstance(value, list) else value
-        texts.append(f"{_quote(key, '=')}={text}")
+        sign = "" if name == "goal" and str(text).startswith(("<=", ">=")) else "="
+        texts.append(f"{_quote(key, '=')}{sign}{text}")
     return [",".join(texts)] if name == "strength" else texts
 
 
@@ -72,6 +75,16 @@ def _read_table(name: str, texts: Texts, read: Callable[[str], object] = str) ->
         if not (rest and key and key in table):
             raise InvalidInput(argument=name, must=f"be {_FORMS[name]}", got=text)
     return table
+
+
+def _read_goals(texts: Texts, _: Texts) -> dict[str, object]:
+    """Goals by metric, with the sign that they have."""
+    parts = [re.fullmatch(r"([^<>=]+?)\s*([<>]?=)\s*([^<>=]+)", text.strip()) for text in texts]
+    for part, text in zip(parts, texts, strict=True):
+        if part is None:
+            raise InvalidInput(argument="goal", must=f"be {_FORMS['goal']}", got=text)
+    signed = [(part[1], part[2].removeprefix("=") + part[3]) for part in parts if part]
+    return _read_table("goal", [f"{_quote(name, '=')}={goal}" for name, goal in signed])
 
 
 def _read_reference(texts: Texts, columns: Texts) -> object:
@@ -118,6 +131,7 @@ def _read_cuts(text: str) -> list[float]:
 READERS: dict[str, Callable[[Texts, Texts], Any]] = {
     "bins": lambda texts, _: _read_table("bins", texts, _read_cuts),
     "classes": lambda texts, _: "all" if [*texts] == ["all"] else list(dict.fromkeys(texts)),
+    "goal": _read_goals,
     "group_names": _read_group_names,
     "models": lambda texts, _: _read_table("models", texts),
     "reference": _read_reference,

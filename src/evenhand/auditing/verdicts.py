@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Floats, is_none
+from ..arrays import Array, Bools, Floats, choose, is_none
 from ..planning import required_n
+from .evaluate_goals import AT_LEAST
 from .metric_selection import lookup_metric
 from .results_table import ResultsTable, Row
 from .settings import Settings
@@ -28,6 +29,7 @@ def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
         verdict[block.rows][block.comparisons.is_chosen & is_defined] = Verdict.NOT_TESTED.value
         verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
+    mark_goals(table, verdict)
     table.fill(slice(None), verdict=verdict)
     return table
 
@@ -59,6 +61,14 @@ def mark_equivalent(
     ends = bound_rows(table, is_within, level)
     is_within &= is_within_margin(table, *ends, settings)
     verdict[is_within] = Verdict.EQUIVALENT.value
+
+
+def mark_goals(table: ResultsTable, verdict: Array) -> None:
+    """Say of scores that are higher or lower than their goals whether they meet these."""
+    is_found = table.is_goal & np.isin(verdict, [Verdict.HIGHER, Verdict.LOWER])
+    is_least = [str(reference).startswith(AT_LEAST) for reference in table["reference"]]
+    is_met = (verdict == Verdict.HIGHER) == is_least
+    verdict[is_found] = choose(is_met, Verdict.MEETS.value, Verdict.MISSES.value)[is_found]
 
 
 def is_within_margin(table: ResultsTable, low: Floats, high: Floats, settings: Settings) -> Bools:
@@ -104,6 +114,8 @@ def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
     claims = 0
     for block in table.blocks:
         comparisons = block.comparisons
+        if comparisons.source == "goals":
+            continue
         claims += len(np.unique(comparisons.mirror[~comparisons.is_reference]))
         if block.metric.key == "ppr" and settings.favourable is not None:
             claims += len(comparisons) if comparisons.source in ("counts", "selections") else 0
@@ -154,6 +166,9 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
             part.counts,
             np.flatnonzero(table["verdict"][part.rows] == Verdict.INCONCLUSIVE),
         )
+        if search := part.columns.get("search_n"):
+            sizes = search(rows, levels[part.rows][rows], settings.margin)
+            table.fill(part.rows.start + rows, required_n=sizes)
         if counts is None or counts.metric.is_distance or len(counts.corners) != 1 or not len(rows):
             continue
         is_ratio = counts.metric.kind == "ratio"
