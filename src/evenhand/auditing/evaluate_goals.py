@@ -94,11 +94,8 @@ def evaluate_goals(
     for part in comparisons:
         for goal in goals:
             if not part.is_pooled and reads(goal.metric, part):
-                everybody = compare_everybody(part)
-                named = {"group": np.full(len(everybody), ALL_CASES, dtype=object)}
-                yield _evaluate(goal, everybody, level, named)
-                for some in (part, *_pool_strata(part)):
-                    yield _evaluate(goal, some, level, {})
+                parts = [compare_everybody(part), part, *_pool_strata(part)]
+                yield from (_evaluate(goal, some, level) for some in parts if len(some))
 
 
 def _pool_strata(part: Comparisons) -> Iterator[Comparisons]:
@@ -109,7 +106,7 @@ def _pool_strata(part: Comparisons) -> Iterator[Comparisons]:
         yield part.take(first, stratum=np.zeros_like(first), is_pooled=True)
 
 
-def _evaluate(goal: Goal, part: Comparisons, level: float, columns: dict[str, Any]) -> Evaluation:
+def _evaluate(goal: Goal, part: Comparisons, level: float) -> Evaluation:
     """The columns of a goal for the groups of comparisons."""
     metric, cells = goal.metric, part.cells[0]
     successes, cases = count_successes(metric, cells)
@@ -119,7 +116,7 @@ def _evaluate(goal: Goal, part: Comparisons, level: float, columns: dict[str, An
     is_defined, scores = cases > 0, metric.scores(cells)
     low, high = _clopper_pearson(metric, successes, cases, level)
     reasons = [None if found else metric.why_undefined(of) for found, of in zip(is_defined, cells)]
-    columns |= {
+    columns: dict[str, Any] = {
         **{"question": _texts(part, "goal"), "support": cases.astype(np.int64)},
         **{"score": scores, "low": low, "high": high},
         **{"reference_score": np.full(len(part), goal.score), "gap": scores - goal.score},
@@ -130,6 +127,8 @@ def _evaluate(goal: Goal, part: Comparisons, level: float, columns: dict[str, An
         "reason": np.array(reasons, dtype=object),
         "search_n": partial(_search_n, goal),
     }
+    if not part.groupings[0].columns:
+        columns["group"] = _texts(part, ALL_CASES)
     if part.source == "counts" and part.tally.labelled:
         columns |= dict(zip(CELLS, cells.T, strict=True))
     compared = part.take(

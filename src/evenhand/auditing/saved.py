@@ -180,7 +180,7 @@ def audit_schema() -> Schema:
         "cluster": cluster | {"type": ["object", "null"]},
     }
     settings: Schema = {name: {} for name in settings_of(Settings)}
-    settings |= dict.fromkeys(("groups", "metrics"), list_of(STRING, minItems=1))
+    settings |= {"groups": texts, "metrics": list_of(STRING, minItems=1)}
     settings |= {"strata": texts, "labelled": {"type": "boolean"}}
     finding: Schema = {
         **{"kind": {"enum": [*KINDS]}, "code": STRING},

@@ -6,6 +6,7 @@ are left out; the p-value always stays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 from math import isnan
@@ -51,7 +52,8 @@ def as_text(
         list(_head(summary, paint)),
         [f"{note.severity.capitalize()}: {summary.note_text(note)}" for note in summary.notes],
         list(_explain(summary, paint)) if explain else [],
-        _table(summary, most, width, paint),
+        _table(summary, most, width, paint) if summary.rows else [],
+        list(_goals(summary, most, width, paint)),
         list(_below(summary, most, is_command)),
     ]
     lines = [line for part in parts if part for line in (*part, "")]
@@ -74,7 +76,9 @@ def _head(summary: Summary, paint: _Paint) -> Iterator[str]:
     about = filter(None, [summary.source, summary.extent, *counts, summary.places])
     yield paint(printable(f"evenhand {command}: {', '.join(about)}"), _BOLD)
     yield printable(summary.opening)
-    yield from filter(None, [summary.tests, summary.verdict_line, summary.protection])
+    if summary.rows:
+        yield from (summary.tests, summary.verdict_line)
+    yield from filter(None, [summary.goal_line, summary.protection])
 
 
 def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
@@ -91,6 +95,11 @@ def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
         for row in line.rows.values():
             if row.verdict is not Verdict.REFERENCE and row not in key_rows:
                 yield say(row, f"{line.name}: {narrative.describe_row(row, summary.settings)}.")
+
+
+    for row in summary.goals:
+        sentence = narrative.describe_row(row, summary.settings)
+        yield say(row, f"{summary.name_row(row)}: {sentence}.")
 
 
 def _paint_verdict(row: Row, text: str, paint: _Paint) -> str:
@@ -199,6 +208,42 @@ def _shorten_name(name: str, width: int) -> str:
         else:
             tail = tail[1:]
     return name if head + tail == name else f"{head}…{tail}"
+
+
+# Goals
+
+
+def _goals(summary: Summary, most: int | None, width: int, paint: _Paint) -> Iterator[str]:
+    """The scores that have a goal, most important first; all without a limit."""
+    rows = summary.goals[:most]
+    if not rows:
+        return
+    yield paint(f"Goals ({summary.goal_tests})", _BOLD)
+    cells = [_goal_cells(row, summary) for row in rows]
+    labels = {summary.name_row(row): printable(summary.label_row(row)) for row in rows}
+    room = width - 4 - _measure({title: [title, *(row[title] for row in cells)] for title in cells[0]})
+    names = _shorten(labels, max(room, _SHORTEST_NAME))
+    lines = [[names[summary.name_row(row)], *of_row.values()] for row, of_row in zip(rows, cells, strict=True)]
+    head = ["group", *(title.replace("CI", f"{summary.level} CI") for title in list(cells[0])[:-1]), ""]
+    yield from aligned([head, *lines], right=(3, 4, 6), between=" ")
+    if more := summary.goals[len(rows) :]:
+        counts = Counter(str(row.verdict) for row in more)
+        said = ", ".join(f"{n:,} {verdict}" for verdict, n in counts.items())
+        yield f"… and {len(more):,} more: {said}"
+
+
+def _goal_cells(row: Row, summary: Summary) -> dict[str, str]:
+    """The numbers of a row of a goal by the title of their column."""
+    cells = {
+        "metric": printable(row.metric),
+        "goal": ("≥" if row.reference.startswith("at least") else "≤") + f"{row.reference_score:g}",
+        "n": f"{row.support:,}",
+        "score": narrative.score_text(row),
+        "CI": narrative.goal_interval(row),
+        "p": narrative.pvalue_text(row, summary.settings).replace(" ", ""),
+        "verdict": f"{row.verdict.sign} {row.verdict}",
+    }
+    return {title: cell or "-" for title, cell in cells.items()}
 
 
 # Below the table
