@@ -133,7 +133,8 @@ def _change_pvalue(then: Row, now: Row) -> float:
     """The p-value of equal scores of a group then and now; nan if it is not tested."""
     metric = lookup_metric(now.metric)
     is_tested = isinstance(metric, Metric) and not metric.comparisons
-    if not is_tested or now.is_change or now.is_pooled or now.is_goal or None in (then.cells, now.cells):
+    is_apart = now.is_change or now.is_pooled or now.is_goal
+    if not is_tested or is_apart or None in (then.cells, now.cells):
         return nan
     # How many independent cases one of a row is worth.
     sizes = [row.n_effective / max(1, row.support) for row in (now, then)]

@@ -359,8 +359,8 @@ def compare_everybody(comparisons: Comparisons) -> Comparisons:
     codes, places = comparisons.stratum_codes * 0, len(comparisons.places)
     references = [_EVERYBODY] * places
     arrays = _list_comparisons([codes], codes, places, references)
-    fields: dict[str, Any] = {"groupings": (_everybody(codes),), "strata": (), "stratum_codes": codes}
-    return replace(comparisons, **fields | arrays)
+    fields: dict[str, Any] = {"groupings": (_everybody(codes),), **arrays}
+    return replace(comparisons, strata=(), stratum_codes=codes, **fields)
 
 
 def _everybody(codes: Integers) -> Grouping:

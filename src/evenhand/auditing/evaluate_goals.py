@@ -9,13 +9,12 @@ same tails, and excludes the goal if and only if p is below 1 - confidence level
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Floats, Integers
+from ..arrays import Floats, Integers, choose
 from ..confusion import CELLS
 from ..distributions import binomial_cdf
 from ..errors import InvalidInput
@@ -52,9 +51,9 @@ class Goal(NamedTuple):
 def select_goals(settings: Settings, labelled: bool) -> list[Goal]:
     """The goals asked for, if they can be tested exactly."""
     goals: dict[str, Goal] = {}
-    for name, (sign, score) in settings.goals.items():
+    for name, (given, score) in settings.goals.items():
         metric, what = _find_rate(name, labelled), f"goal[{name!r}]"
-        sign = sign or _SIGNS.get(metric.better, "")
+        sign = given or _SIGNS.get(metric.better, "")
         if not sign:
             must = "begin with >= or <=, since neither direction is better"
             raise InvalidInput(argument=what, must=must, got=score)
@@ -115,16 +114,18 @@ def _evaluate(goal: Goal, part: Comparisons, level: float) -> Evaluation:
     upper = binomial_cdf(cases - successes, cases, 1 - rate, rate)
     is_defined, scores = cases > 0, metric.scores(cells)
     low, high = _clopper_pearson(metric, successes, cases, level)
-    reasons = [None if found else metric.why_undefined(of) for found, of in zip(is_defined, cells)]
+    reasons = np.full(len(part), None, dtype=object)
+    for row in np.flatnonzero(~is_defined):
+        reasons[row] = metric.why_undefined(cells[row])
     columns: dict[str, Any] = {
         **{"question": _texts(part, "goal"), "support": cases.astype(np.int64)},
         **{"score": scores, "low": low, "high": high},
         **{"reference_score": np.full(len(part), goal.score), "gap": scores - goal.score},
         **{"gap_low": low - goal.score, "gap_high": high - goal.score},
         "pvalue": np.where(is_defined, np.minimum(1.0, 2 * np.minimum(lower, upper)), np.nan),
-        "method": np.where(is_defined, _texts(part, "binomial"), None),
-        "direction": np.where(is_defined, np.where(upper < lower, "higher", "lower"), None),
-        "reason": np.array(reasons, dtype=object),
+        "method": choose(is_defined, "binomial", None),
+        "direction": choose(is_defined, np.where(upper < lower, "higher", "lower"), None),
+        "reason": reasons,
         "search_n": partial(_search_n, goal),
     }
     if not part.groupings[0].columns:
@@ -158,7 +159,7 @@ def _clopper_pearson(
     high = betaincinv(successes + 1, np.maximum(failures, 1), 1 - tail)
     ends = np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
     score: Any = metric.curve.score if metric.curve else None
-    low, high = (np.where(cases > 0, score(end), np.nan) for end in ends)
+    low, high = np.where(cases > 0, score(np.stack(ends)), np.nan)
     return low, high
 
 
@@ -166,7 +167,7 @@ def _search_n(goal: Goal, rows: Integers, levels: Floats, margin: float) -> Floa
     """The cases that show a score a margin better than the goal, at levels by row."""
     better = np.clip(goal.score + (margin if goal.is_least else -margin), 0.0, 1.0)
     curve: Any = goal.metric.curve
-    rates = [float(curve.rate(score)) for score in (goal.score, better)]
-    found, which = np.unique(levels, return_inverse=True)
-    sizes = [required_n_of_goal(*rates, level) for level in found.tolist()]
-    return np.array(sizes)[which] if len(rows) else np.zeros(0)
+    rate, truth = (float(curve.rate(score)) for score in (goal.score, better))
+    distinct = set(levels[rows].tolist())
+    sizes = {level: required_n_of_goal(rate, truth, level) for level in distinct}
+    return np.array([sizes[level] for level in levels[rows].tolist()])

@@ -59,6 +59,8 @@ KINDS: dict[str, tuple[str, Severity]] = {
 """The kinds of findings with their codes and severities, which do not change once released."""
 INCLUDED = {"differs": ("beyond-margin",)}
 """Kinds that are meant by the name of a weaker one."""
+GOAL_KINDS = ("below-goal", "goal-unproven")
+"""Kinds of findings about goals."""
 _NOUNS = {"y_true": "label", "y_pred": "prediction", "y_score": "score", "sample_weight": "weight"}
 
 

@@ -11,8 +11,8 @@ if each group is compared with its own rest, and at its largest over all common 
 a reference or differ in who is counted. See docs/reference/evidence.md.
 
 A family is one metric, at one threshold, over groups, classes and strata, or the whole audit. Rows
-that are pooled over strata are a family of their own, and so are the goals of each metric. No bound is known over several classes, so that
-each has a share of the level of a metric.
+that are pooled over strata are a family of their own, and so are the goals of each metric.
+No bound is known over several classes, so that each has a share of the level of a metric.
 """
 
 from __future__ import annotations

@@ -554,7 +554,8 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        metrics, columns = self.table.values("metric"), self.table.values("by")
+        table = self.table.take(~self.table.is_goal)
+        metrics, columns = table.values("metric"), table.values("by")
         key = find_plotted("audit", metrics, columns, metric, by)
         return reach("Audit.plot")(self, key, by=by, ax=ax)
 
@@ -562,7 +563,8 @@ class Audit:
         return self.to_text()
 
     def __repr__(self) -> str:
-        groups = {key for key in zip(*map(self.table.values, ("by", "group")), strict=True) if key[0]}
+        pairs = zip(self.table.values("by"), self.table.values("group"), strict=True)
+        groups = {(by, group) for by, group in pairs if by}
         differ = int(self.table.differs.sum())
         scores = several(len(self.table), "score")
         axes = "".join(f", {len(values)} on the axis {axis}" for axis, values in self.axes.items())

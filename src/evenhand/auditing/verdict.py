@@ -39,8 +39,8 @@ class Verdict(StrEnum):
 
     Examples
     --------
-    >>> [verdict.value for verdict in Verdict]
-    ['higher', 'lower', 'unlike', 'undefined', 'inconclusive', 'not tested', 'equivalent', 'reference', 'misses', 'meets']
+    >>> [verdict.value for verdict in Verdict if verdict.rank == 0]
+    ['higher', 'lower', 'unlike', 'misses']
     """
 
     rank: int

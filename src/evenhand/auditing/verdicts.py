@@ -167,7 +167,7 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
             np.flatnonzero(table["verdict"][part.rows] == Verdict.INCONCLUSIVE),
         )
         if search := part.columns.get("search_n"):
-            sizes = search(rows, levels[part.rows][rows], settings.margin)
+            sizes = search(rows, levels[part.rows], settings.margin)
             table.fill(part.rows.start + rows, required_n=sizes)
         if counts is None or counts.metric.is_distance or len(counts.corners) != 1 or not len(rows):
             continue

@@ -9,7 +9,7 @@ from html import escape
 from ..auditing import Audit, Row
 from ..errors import printable
 from ..wording import number
-from .narrative import gap_interval, gap_text, interval_text, pvalue_text
+from .narrative import gap_interval, gap_text, goal_interval, goal_text, interval_text, pvalue_text
 from .summary import Summary
 
 # Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
@@ -23,7 +23,9 @@ _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
-    about = f"{summary.opening}. {summary.tests}. {summary.verdict_line}."
+    compared = [summary.tests, summary.verdict_line] if summary.rows else []
+    said = filter(None, [summary.opening, *compared, summary.goal_line])
+    about = "".join(f"{text}. " for text in said).rstrip()
     parts = [f"# {_escape(summary.title)}", _escape(about), _escape(summary.protection)]
     for name, rows in summary.key_groups.items():
         texts = [f"{row.verdict.sign} {summary.sentence_with_harm(row)}" for row in rows]
@@ -32,16 +34,21 @@ def as_markdown(audit: Audit) -> str:
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
     ci = f"{summary.level} CI"
+    head = ["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]
     lines = [
-        _row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]),
-        "|---|---|---:|---:|---|---:|---:|---|---:|---|",
-        *(
-            _row(_cells(row, line.name, summary))
-            for line in summary.lines
-            for row in line.rows.values()
-        ),
+        _row(_cells(row, line.name, summary))
+        for line in summary.lines
+        for row in line.rows.values()
     ]
-    parts.append("\n".join(lines))
+    if lines:
+        rule = "|---|---|---:|---:|---|---:|---:|---|---:|---|"
+        parts.append("\n".join([_row(head), rule, *lines]))
+    if summary.goals:
+        parts.append(f"## Goals\n\n{_escape(summary.goal_tests)}.")
+        head = ["group", "metric", "goal", "n", "score", ci, "p", "verdict"]
+        lines = [_row(_goal_cells(row, summary)) for row in summary.goals]
+        rule = "|---|---|---|---:|---:|---|---:|---|"
+        parts.append("\n".join([_row(head), rule, *lines]))
     if audit.findings:
         parts.append(_list("## Findings", [f"{finding}." for finding in audit.findings]))
     parts.append(_list("## Methods", [f"{word}: {text}" for word, text in summary.facts]))
@@ -59,6 +66,13 @@ def _cells(row: Row, name: str, summary: Summary) -> list[str]:
     verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
     scores = [number(row.score), interval, number(row.reference_score)]
     return [name, row.metric, f"{row.support:,}", *scores, *gap, verdict]
+
+
+def _goal_cells(row: Row, summary: Summary) -> list[str]:
+    start = [summary.name_row(row), row.metric, goal_text(row), f"{row.support:,}"]
+    verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
+    numbers = [number(row.score), goal_interval(row), pvalue_text(row, summary.settings)]
+    return [*start, *numbers, verdict]
 
 
 def _row(cells: Iterable[str]) -> str:

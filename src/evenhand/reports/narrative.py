@@ -293,6 +293,11 @@ def _describe_goal(row: Row, settings: Settings) -> str:
     return "; ".join([*said, *filter(None, [goal_steps(row, settings)])])
 
 
+def goal_text(row: Row) -> str:
+    """A goal in a table, such as "≥0.8"."""
+    return f"{'≥' if row.reference.startswith('at least') else '≤'}{row.reference_score:g}"
+
+
 def goal_interval(row: Row) -> str:
     """The interval of a score, whose ends have the digits that show on which side of its goal they are."""
     return interval_text(row.low, row.high, row.reference_score)

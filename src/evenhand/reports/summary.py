@@ -411,7 +411,7 @@ class Summary:
             "“At least”": "bounds that hold for all such statements together",
             "Equivalent": f"no difference was found, and {within}",
         }
-        facts = comparisons if self.rows else {}
+        facts: dict[str, Any] = comparisons if self.rows else {}
         facts |= {
             "Goals": self.goal_tests,
             "Worse": s["favourable"]

@@ -7,7 +7,7 @@ are left out; the p-value always stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from math import isnan
 
@@ -96,7 +96,6 @@ def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
             if row.verdict is not Verdict.REFERENCE and row not in key_rows:
                 yield say(row, f"{line.name}: {narrative.describe_row(row, summary.settings)}.")
 
-
     for row in summary.goals:
         sentence = narrative.describe_row(row, summary.settings)
         yield say(row, f"{summary.name_row(row)}: {sentence}.")
@@ -114,7 +113,22 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     rows = list(islice(_choose_rows(summary.lines, most), most))
     if not rows:
         return [summary.no_difference]
-    cells = [_cells(row, summary) for row in rows]
+    table = _align(rows, [_cells(row, summary) for row in rows], summary, width, paint)
+    said, shown = set(map(narrative.claim_key, rows)), set(rows)
+    others = [row for line in summary.lines for row in line.differing if row not in shown]
+    hidden = sum(narrative.mirror_key(row) not in said for row in others)
+    more = [f"… and {hidden:,} more that differ"] if hidden else []
+    return [*table, *more]
+
+
+def _align(
+    rows: Sequence[Row],
+    cells: Sequence[dict[str, str]],
+    summary: Summary,
+    width: int,
+    paint: _Paint,
+) -> list[str]:
+    """Cells by title as lines below each other, with the names of the groups of rows."""
     table = {title: [title, *(row[title] for row in cells)] for title in cells[0]}
     table["CI"][0], table["verdict"][0] = f"{summary.level} CI", ""
     groups = [summary.name_row(row) for row in rows]
@@ -128,11 +142,7 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     contents = zip(["group", *first_column], *table.values(), strict=True)
     right = [i for i, title in enumerate(table, 1) if title in _RIGHT]
     head, *lines = aligned(contents, right=right, between=" ")
-    said, shown = set(map(narrative.claim_key, rows)), set(rows)
-    others = [row for line in summary.lines for row in line.differing if row not in shown]
-    hidden = sum(narrative.mirror_key(row) not in said for row in others)
-    more = [f"… and {hidden:,} more that differ"] if hidden else []
-    return [paint(head, _BOLD), *lines, *more]
+    return [paint(head, _BOLD), *lines]
 
 
 def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
@@ -152,7 +162,6 @@ def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
     form = "{:+.3f}".format if row.is_change else number
-    p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
     verdict = "" if row.differs else f" {row.verdict}"
     worse = " worse" if narrative.harms(row, summary.settings) else ""
     cells = {
@@ -162,10 +171,16 @@ def _cells(row: Row, summary: Summary) -> dict[str, str]:
         "ref": "" if isnan(row.reference_score) else form(row.reference_score),
         "diff": narrative.gap_text(row),
         "CI": narrative.gap_interval(row),
-        "p": "1" if p == "1.000" else p.replace("0.", ".", 1),
+        "p": _pvalue(row, summary),
         "verdict": f"{row.verdict.sign}{narrative.driver_mark(row)}{verdict}{worse}",
     }
     return {title: cell or "-" for title, cell in cells.items()}
+
+
+def _pvalue(row: Row, summary: Summary) -> str:
+    """An adjusted p-value in few characters."""
+    p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
+    return "1" if p == "1.000" else p.replace("0.", ".", 1)
 
 
 def _fit(table: _Table, labels: dict[str, str], width: int) -> tuple[dict[str, str], _Table]:
@@ -219,28 +234,22 @@ def _goals(summary: Summary, most: int | None, width: int, paint: _Paint) -> Ite
     if not rows:
         return
     yield paint(f"Goals ({summary.goal_tests})", _BOLD)
-    cells = [_goal_cells(row, summary) for row in rows]
-    labels = {summary.name_row(row): printable(summary.label_row(row)) for row in rows}
-    room = width - 4 - _measure({title: [title, *(row[title] for row in cells)] for title in cells[0]})
-    names = _shorten(labels, max(room, _SHORTEST_NAME))
-    lines = [[names[summary.name_row(row)], *of_row.values()] for row, of_row in zip(rows, cells, strict=True)]
-    head = ["group", *(title.replace("CI", f"{summary.level} CI") for title in list(cells[0])[:-1]), ""]
-    yield from aligned([head, *lines], right=(3, 4, 6), between=" ")
-    if more := summary.goals[len(rows) :]:
-        counts = Counter(str(row.verdict) for row in more)
-        said = ", ".join(f"{n:,} {verdict}" for verdict, n in counts.items())
-        yield f"… and {len(more):,} more: {said}"
+    yield from _align(rows, [_goal_cells(row, summary) for row in rows], summary, width, paint)
+    more = Counter(str(row.verdict) for row in summary.goals[len(rows) :])
+    if more:
+        said = ", ".join(f"{n:,} {verdict}" for verdict, n in more.items())
+        yield f"… and {more.total():,} more: {said}"
 
 
 def _goal_cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row of a goal by the title of their column."""
     cells = {
         "metric": printable(row.metric),
-        "goal": ("≥" if row.reference.startswith("at least") else "≤") + f"{row.reference_score:g}",
+        "goal": narrative.goal_text(row),
         "n": f"{row.support:,}",
         "score": narrative.score_text(row),
         "CI": narrative.goal_interval(row),
-        "p": narrative.pvalue_text(row, summary.settings).replace(" ", ""),
+        "p": _pvalue(row, summary),
         "verdict": f"{row.verdict.sign} {row.verdict}",
     }
     return {title: cell or "-" for title, cell in cells.items()}
