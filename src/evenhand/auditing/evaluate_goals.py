@@ -19,10 +19,10 @@ from ..confusion import CELLS
 from ..distributions import binomial_cdf
 from ..errors import InvalidInput
 from ..inference import count_successes
-from ..metrics import Metric, OneGroupMetric
+from ..metrics import Metric, OneGroupMetric, metric as find_metric
 from ..planning import required_n_of_goal
 from .comparisons import NOBODY, Comparisons, compare_everybody
-from .metric_selection import lookup_metric
+from .metric_selection import Function, lookup_metric
 from .results_table import Evaluation
 from .settings import WITHOUT_LABELS, ReferenceKind, Settings
 
@@ -70,6 +70,8 @@ def select_goals(settings: Settings, labelled: bool) -> list[Goal]:
 def _find_rate(name: str, labelled: bool) -> OneGroupMetric:
     """The metric of a goal, which must be a function of one binomial rate between 0 and 1."""
     metric = lookup_metric(name)
+    if isinstance(metric, Function):
+        metric = find_metric(name)
     base = metric.base if isinstance(metric, Metric) and not metric.comparisons else None
     is_exact = base is not None and base.curve is not None and base.defined_by_denominator
     if base is None or not is_exact or (base.low, base.high) != (0, 1):
