@@ -89,7 +89,12 @@ def test_every_verdict_follows_from_its_row() -> None:
             rates += 1
     # Or the above would say little.
     assert rates > 20 and set(seen) == set(METRICS)
-    assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {"unlike", "not tested", "meets", "misses"}
+    assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {
+        "unlike",
+        "not tested",
+        "meets",
+        "misses",
+    }
     for metric in set(METRICS) - {"te", "equalized_odds"}:
         assert {"higher", "lower", "inconclusive", "undefined"} <= seen[metric], metric
 

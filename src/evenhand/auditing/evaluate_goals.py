@@ -9,6 +9,7 @@ same tails, and excludes the goal if and only if p is below 1 - confidence level
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,70 +20,48 @@ from ..confusion import CELLS
 from ..distributions import binomial_cdf
 from ..errors import InvalidInput
 from ..inference import count_successes
-from ..metrics import Metric, OneGroupMetric, metric as find_metric
+from ..metrics import Metric
 from ..planning import required_n_of_goal
 from .comparisons import NOBODY, Comparisons, compare_everybody
-from .metric_selection import Function, lookup_metric
+from .metric_selection import select_metrics
 from .results_table import Evaluation
-from .settings import WITHOUT_LABELS, ReferenceKind, Settings
+from .settings import ReferenceKind, Settings, parse_goals
 
-AT_LEAST, AT_MOST = "at least", "at most"
+AT_LEAST = "at least"
 #: The group of the rows of all cases, whose column has no name.
 ALL_CASES = "all cases"
-_SIGNS = {"higher": ">=", "lower": "<="}
+_LACKING = "only rates, shares and scores of one rate such as F1 have an exact test of a goal"
+_APPROXIMATE = "only whole numbers of independent cases have an exact test of a goal"
 
 
 class Goal(NamedTuple):
-    """A score that is to be reached: at least, or at most, ``score``."""
+    """A score of a metric of one rate that is to be reached, from below or from above."""
 
-    metric: OneGroupMetric
+    metric: Any
     is_least: bool
     score: float
-
-    @property
-    def text(self) -> str:
-        """What a group is compared with."""
-        return f"{AT_LEAST if self.is_least else AT_MOST} {self.score:g}"
-
-
-# Requests
 
 
 def select_goals(settings: Settings, labelled: bool) -> list[Goal]:
     """The goals asked for, if they can be tested exactly."""
     goals: dict[str, Goal] = {}
-    for name, (given, score) in settings.goals.items():
-        metric, what = _find_rate(name, labelled), f"goal[{name!r}]"
-        sign = given or _SIGNS.get(metric.better, "")
-        if not sign:
+    for name, (sign, score) in parse_goals(settings.goal).items():
+        (found,) = select_metrics(replace(settings, metrics=name), labelled, classes=True)
+        metric: Any = found if isinstance(found, Metric) and not found.comparisons else None
+        # Functions of one binomial rate, between 0 and 1.
+        is_exact = metric and metric.curve and metric.defined_by_denominator and metric.high == 1
+        if not is_exact:
+            raise InvalidInput(f"{found.key} cannot have a `goal`: {_LACKING}")
+        if not sign and metric.better not in ("higher", "lower"):
             must = "begin with >= or <=, since neither direction is better"
-            raise InvalidInput(argument=what, must=must, got=score)
+            raise InvalidInput(argument=f"goal[{name!r}]", must=must, got=score)
         if metric.key in goals:
             raise InvalidInput(f"`goal` names {metric.key} twice")
-        goals[metric.key] = Goal(metric, sign == ">=", score)
-    for name in ("sample_weight", "cluster", "protect"):
-        if goals and getattr(settings, name, None) is not None:
-            reason = "only whole numbers of independent cases have an exact test of a goal"
-            raise InvalidInput(f"`goal` and `{name}` cannot be combined: {reason}")
+        goals[metric.key] = Goal(metric, (sign or metric.better) in (">=", "higher"), score)
+    for name in ("sample_weight", "cluster", "protect") if goals else ():
+        if getattr(settings, name, None) is not None:
+            raise InvalidInput(f"`goal` and `{name}` cannot be combined: {_APPROXIMATE}")
     return list(goals.values())
-
-
-def _find_rate(name: str, labelled: bool) -> OneGroupMetric:
-    """The metric of a goal, which must be a function of one binomial rate between 0 and 1."""
-    metric = lookup_metric(name)
-    if isinstance(metric, Function):
-        metric = find_metric(name)
-    base = metric.base if isinstance(metric, Metric) and not metric.comparisons else None
-    is_exact = base is not None and base.curve is not None and base.defined_by_denominator
-    if base is None or not is_exact or (base.low, base.high) != (0, 1):
-        reason = "only rates, shares and scores of one rate such as F1 have an exact test of a goal"
-        raise InvalidInput(f"{metric.key} cannot have a `goal`: {reason}")
-    if not labelled and base.key not in WITHOUT_LABELS:
-        raise InvalidInput(f"{base.key} needs labels (`y_true`), and so does its goal")
-    return base
-
-
-# Evaluation
 
 
 def evaluate_goals(
@@ -104,72 +83,52 @@ def _pool_strata(part: Comparisons) -> Iterator[Comparisons]:
     if part.strata:
         where = np.stack([part.place, part.grouping, part.group])
         _, first = np.unique(where, axis=1, return_index=True)
-        yield part.take(first, stratum=np.zeros_like(first), is_pooled=True)
+        yield part.take(first, stratum=first * 0, is_pooled=True)
 
 
 def _evaluate(goal: Goal, part: Comparisons, level: float) -> Evaluation:
     """The columns of a goal for the groups of comparisons."""
-    metric, cells = goal.metric, part.cells[0]
+    metric, score, cells = goal.metric, goal.score, part.cells[0]
     successes, cases = count_successes(metric, cells)
-    rate: Any = metric.curve.rate(goal.score) if metric.curve else np.nan
+    rate, is_defined, scores = metric.curve.rate(score), cases > 0, metric.scores(cells)
     lower = binomial_cdf(successes, cases, rate)
     upper = binomial_cdf(cases - successes, cases, 1 - rate, rate)
-    is_defined, scores = cases > 0, metric.scores(cells)
-    low, high = _clopper_pearson(metric, successes, cases, level)
-    reasons = np.full(len(part), None, dtype=object)
-    for row in np.flatnonzero(~is_defined):
-        reasons[row] = metric.why_undefined(cells[row])
+    pvalue = np.minimum(1.0, 2 * np.minimum(lower, upper))
+    ends = metric.curve.score(_clopper_pearson(successes, cases, level))
+    low, high = np.where(is_defined, ends, np.nan)
     columns: dict[str, Any] = {
-        **{"question": _texts(part, "goal"), "support": cases.astype(np.int64)},
-        **{"score": scores, "low": low, "high": high},
-        **{"reference_score": np.full(len(part), goal.score), "gap": scores - goal.score},
-        **{"gap_low": low - goal.score, "gap_high": high - goal.score},
-        "pvalue": np.where(is_defined, np.minimum(1.0, 2 * np.minimum(lower, upper)), np.nan),
+        **{"question": "goal", "support": cases, "score": scores, "low": low, "high": high},
+        "reference": f"{AT_LEAST if goal.is_least else 'at most'} {score:.15g}",
+        **{"reference_n": 0, "reference_score": score, "gap": scores - score},
+        **{"gap_low": low - score, "gap_high": high - score},
+        **{"pvalue": np.where(is_defined, pvalue, np.nan)},
         "method": choose(is_defined, "binomial", None),
         "direction": choose(is_defined, np.where(upper < lower, "higher", "lower"), None),
-        "reason": reasons,
+        "reason": np.array([metric.why_undefined(one) for one in cells], dtype=object),
         "search_n": partial(_search_n, goal),
     }
     if not part.groupings[0].columns:
-        columns["group"] = _texts(part, ALL_CASES)
+        columns["group"] = ALL_CASES
     if part.source == "counts" and part.tally.labelled:
         columns |= dict(zip(CELLS, cells.T, strict=True))
-    compared = part.take(
-        ...,
-        source="goals",
-        reference=np.full(len(part), NOBODY),
-        reference_name=_texts(part, goal.text),
-        reference_kind=_texts(part, ReferenceKind.GOAL.value),
-        is_chosen=np.zeros(len(part), dtype=bool),
-        given_cells=np.zeros((len(part), 4)),
-    )
-    return Evaluation([(metric, compared)], columns)
+    full = partial(np.full, len(part))
+    kind = full(ReferenceKind.GOAL.value, dtype=object)
+    fields = {"reference": full(NOBODY), "reference_kind": kind, "is_chosen": full(False)}
+    return Evaluation([(metric, part.take(..., source="goals", **fields))], columns)
 
 
-def _texts(part: Comparisons, text: str) -> Any:
-    return np.full(len(part), text, dtype=object)
-
-
-def _clopper_pearson(
-    metric: OneGroupMetric, successes: Floats, cases: Floats, level: float
-) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's intervals of scores of one rate; nan without cases."""
+def _clopper_pearson(successes: Floats, cases: Floats, level: float) -> Floats:
+    """Clopper and Pearson's intervals of rates, of shape (2, groups)."""
     from scipy.special import betaincinv
 
     tail, failures = (1 - level) / 2, cases - successes
     low = betaincinv(np.maximum(successes, 1), failures + 1, tail)
     high = betaincinv(successes + 1, np.maximum(failures, 1), 1 - tail)
-    ends = np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
-    score: Any = metric.curve.score if metric.curve else None
-    low, high = np.where(cases > 0, score(np.stack(ends)), np.nan)
-    return low, high
+    return np.stack([np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)])
 
 
 def _search_n(goal: Goal, rows: Integers, levels: Floats, margin: float) -> Floats:
     """The cases that show a score a margin better than the goal, at levels by row."""
     better = np.clip(goal.score + (margin if goal.is_least else -margin), 0.0, 1.0)
-    curve: Any = goal.metric.curve
-    rate, truth = (float(curve.rate(score)) for score in (goal.score, better))
-    distinct = set(levels[rows].tolist())
-    sizes = {level: required_n_of_goal(rate, truth, level) for level in distinct}
-    return np.array([sizes[level] for level in levels[rows].tolist()])
+    rate, truth = map(float, map(goal.metric.curve.rate, (goal.score, better)))
+    return np.array([required_n_of_goal(rate, truth, level) for level in levels[rows].tolist()])

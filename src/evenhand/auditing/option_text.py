@@ -36,8 +36,7 @@ def option_texts(name: str, table: Mapping[str, Any]) -> list[str]:
     texts = []
     for key, value in table.items():
         text = ",".join(map(str, value)) if isinstance(value, list) else value
-        sign = "" if name == "goal" and str(text).startswith(("<=", ">=")) else "="
-        texts.append(f"{_quote(key, '=')}{sign}{text}")
+        texts.append(f"{_quote(key, '=')}={text}")
     return [",".join(texts)] if name == "strength" else texts
 
 
@@ -78,13 +77,10 @@ def _read_table(name: str, texts: Texts, read: Callable[[str], object] = str) ->
 
 
 def _read_goals(texts: Texts, _: Texts) -> dict[str, object]:
-    """Goals by metric, with the sign that they have."""
-    parts = [re.fullmatch(r"([^<>=]+?)\s*([<>]?=)\s*([^<>=]+)", text.strip()) for text in texts]
-    for part, text in zip(parts, texts, strict=True):
-        if part is None:
-            raise InvalidInput(argument="goal", must=f"be {_FORMS['goal']}", got=text)
-    signed = [(part[1], part[2].removeprefix("=") + part[3]) for part in parts if part]
-    return _read_table("goal", [f"{_quote(name, '=')}={goal}" for name, goal in signed])
+    """Goals by metric, with their signs; ``tpr>=0.8`` is read as ``tpr=>=0.8``, as `option_texts` writes it."""
+    return _read_table(
+        "goal", [re.sub(r"(?<!=)\s*([<>])=", r"=\1=", text, count=1) for text in texts]
+    )
 
 
 def _read_reference(texts: Texts, columns: Texts) -> object:

@@ -49,7 +49,7 @@ def run_audit(
     ``function`` and ``data`` say what was called, for the provenance.
     """
     comparisons = build_comparisons(tally, settings, strata)
-    check_size(comparisons, metrics)
+    check_size(comparisons, [*metrics, *(goal.metric for goal in goals)])
     evaluations = list(evaluate_all(comparisons, metrics, settings))
     evaluations += evaluate_goals(comparisons, goals, _reads, settings.confidence_level)
     table = ResultsTable.concatenate(evaluations)

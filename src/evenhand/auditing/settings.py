@@ -182,13 +182,11 @@ def parse_goals(given: object) -> dict[str, tuple[str, float]]:
         raise InvalidInput(argument="goal", must=must, got=given)
     goals = {}
     for name, goal in (given or {}).items():
-        text = goal if isinstance(goal, str) else "" if isinstance(goal, bool) else f"{goal}"
-        found = _GOAL.fullmatch(text)
-        score = float(found[2]) if found else 0.0
-        if not (isinstance(name, str) and 0 < score < 1):
+        found = _GOAL.fullmatch(str(goal))
+        if not (isinstance(name, str) and found and 0 < float(found[2]) < 1):
             must = "be a number between 0 and 1, or such a number after >= or <="
             raise InvalidInput(argument=f"goal[{brief(name)}]", must=must, got=goal)
-        goals[name] = found[1] if found else "", score
+        goals[name] = found[1], float(found[2])
     return goals
 
 
@@ -355,11 +353,6 @@ class Settings:
         return rule_of(self.protect)
 
     @property
-    def goals(self) -> dict[str, tuple[str, float]]:
-        """The signs and the scores of goals, by the names of their metrics."""
-        return parse_goals(self.goal)
-
-    @property
     def names(self) -> dict[str, dict[str, str]]:
         """The names of groups by column and by the text of their value."""
         return {
@@ -517,9 +510,8 @@ class ModelsRequest(AuditRequest):
     model_column: Any = _column()
     baseline: str | None = _setting(None, page=None)
 
-    _excluded = (
-        *("classes", "strata", "sample_weight", "count"),
-        *("strength", "protect", "goal", "rng"),
+    _excluded = tuple(
+        ["classes", "strata", "sample_weight", "count", "strength", "protect", "goal", "rng"]
     )
 
 

@@ -10,6 +10,7 @@ is within -10 to +10% of the smallest size with this power.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,7 @@ def _follow_tails(power: float, size: Floats, x2: Floats, n2: Floats, rates: Flo
     return np.array(tails)
 
 
+@lru_cache(maxsize=1_000)
 def required_n_of_goal(goal: float, rate: float, level: float, power: float = 0.8) -> float:
     """The cases from which on an exact binomial test finds that a rate is better than a goal.
 
@@ -145,19 +147,18 @@ def required_n_of_goal(goal: float, rate: float, level: float, power: float = 0.
 
     if goal > rate:
         goal, rate = 1 - goal, 1 - rate
-    spreads = [np.sqrt(p * (1 - p)) for p in (goal, rate)]
-    distance = max(rate - goal, 1e-9)
-    guess = ((-ndtri(level / 2) * spreads[0] + ndtri(power) * spreads[1]) / distance) ** 2
+    scores = zip((ndtri(1 - level / 2), ndtri(power)), (goal, rate), strict=True)
+    spread = sum(z * np.sqrt(p * (1 - p)) for z, p in scores)
+    guess = (spread / max(rate - goal, 1e-9)) ** 2
     last = 2 * guess + 100 + 2 * np.log(level / 2) / np.log(goal)
     if not last <= _MAX_GOAL_CASES:
         return np.nan
-    n = np.arange(1.0, last)
-
-    def is_open(k: Floats, rows: Integers) -> Bools:
-        # P(X > k) is above the level of one side.
-        tails = binomial_cdf(n[rows] - k - 1, n[rows], 1 - goal, goal)
-        return np.asarray(tails > level / 2)
-
-    critical = last_true(is_open, np.floor(n * goal), n) + 2
+    n, q = np.arange(1.0, last), 1 - goal
+    # The largest number with P(X > k) above the level of one side, and two more.
+    critical = 2 + last_true(
+        lambda k, rows: binomial_cdf(n[rows] - k - 1, n[rows], q, goal) > level / 2,
+        np.floor(n * goal),
+        n,
+    )
     found = binomial_cdf(n - critical, n, 1 - rate, rate)
     return float(n[np.flatnonzero(found < power - _ROUNDING)[-1]] + 1)

@@ -9,7 +9,7 @@ from html import escape
 from ..auditing import Audit, Row
 from ..errors import printable
 from ..wording import number
-from .narrative import gap_interval, gap_text, goal_interval, goal_text, interval_text, pvalue_text
+from .narrative import gap_interval, gap_text, goal_text, interval_text, pvalue_text
 from .summary import Summary
 
 # Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
@@ -34,21 +34,14 @@ def as_markdown(audit: Audit) -> str:
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
     ci = f"{summary.level} CI"
-    head = ["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]
-    lines = [
-        _row(_cells(row, line.name, summary))
-        for line in summary.lines
-        for row in line.rows.values()
-    ]
-    if lines:
-        rule = "|---|---|---:|---:|---|---:|---:|---|---:|---|"
-        parts.append("\n".join([_row(head), rule, *lines]))
-    if summary.goals:
-        parts.append(f"## Goals\n\n{_escape(summary.goal_tests)}.")
-        head = ["group", "metric", "goal", "n", "score", ci, "p", "verdict"]
-        lines = [_row(_goal_cells(row, summary)) for row in summary.goals]
-        rule = "|---|---|---|---:|---:|---|---:|---|"
-        parts.append("\n".join([_row(head), rule, *lines]))
+    rows = [(line.name, row) for line in summary.lines for row in line.rows.values()]
+    goals = [(summary.name_row(row), row) for row in summary.goals]
+    lines = [_row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"])]
+    lines += ["|---|---|---:|---:|---|---:|---:|---|---:|---|"]
+    for head, some in (("", rows), (f"## Goals\n\nBy {summary.goal_tests}.", goals)):
+        if some:
+            of_rows = (_row(_cells(row, name, summary)) for name, row in some)
+            parts += [_escape(head), "\n".join([*lines, *of_rows])]
     if audit.findings:
         parts.append(_list("## Findings", [f"{finding}." for finding in audit.findings]))
     parts.append(_list("## Methods", [f"{word}: {text}" for word, text in summary.facts]))
@@ -64,15 +57,8 @@ def _cells(row: Row, name: str, summary: Summary) -> list[str]:
     interval = interval_text(row.low, row.high)
     gap = [gap_text(row), gap_interval(row), pvalue_text(row, summary.settings)]
     verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
-    scores = [number(row.score), interval, number(row.reference_score)]
+    scores = [number(row.score), interval, goal_text(row) or number(row.reference_score)]
     return [name, row.metric, f"{row.support:,}", *scores, *gap, verdict]
-
-
-def _goal_cells(row: Row, summary: Summary) -> list[str]:
-    start = [summary.name_row(row), row.metric, goal_text(row), f"{row.support:,}"]
-    verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
-    numbers = [number(row.score), goal_interval(row), pvalue_text(row, summary.settings)]
-    return [*start, *numbers, verdict]
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -288,26 +288,25 @@ def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
 def _describe_goal(row: Row, settings: Settings) -> str:
     """Whether a score meets its goal, and how many cases would show it."""
     found = _GOALS.get(row.verdict, "found neither to meet nor to miss")
-    interval = f"{percent(settings['confidence_level'])} CI {goal_interval(row)}"
-    said = [f"{found} the goal of {row.reference}; {interval}, {_describe_pvalue(row, settings)}"]
-    return "; ".join([*said, *filter(None, [goal_steps(row, settings)])])
+    interval = interval_text(row.low, row.high, row.reference_score)
+    tested = (
+        f"{percent(settings['confidence_level'])} CI {interval}, {_describe_pvalue(row, settings)}"
+    )
+    said = [f"{found} the goal of {row.reference}", tested, goal_steps(row, settings)]
+    return "; ".join(filter(None, said))
 
 
 def goal_text(row: Row) -> str:
-    """A goal in a table, such as "≥0.8"."""
-    return f"{'≥' if row.reference.startswith('at least') else '≤'}{row.reference_score:g}"
-
-
-def goal_interval(row: Row) -> str:
-    """The interval of a score, whose ends have the digits that show on which side of its goal they are."""
-    return interval_text(row.low, row.high, row.reference_score)
+    """A goal in a table, such as "≥0.8"; "" if a row has none."""
+    sign = "≥" if row.reference.startswith("at least") else "≤"
+    return f"{sign}{row.reference_score:.15g}" if row.is_goal else ""
 
 
 def goal_steps(row: Row, settings: Settings) -> str:
     """How many cases would show that an inconclusive score meets its goal; "" if that is not known."""
     if not row.required_n > row.support:
         return ""
-    margin = settings["margin"] if row.reference.startswith("at least") else -settings["margin"]
+    margin = settings["margin"] * (1 if goal_text(row)[0] == "≥" else -1)
     better = min(max(row.reference_score + margin, 0.0), 1.0)
     return f"80% power if the true score is {better:.4g}: {row.required_n:,.0f} cases"
 

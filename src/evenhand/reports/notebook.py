@@ -51,7 +51,7 @@ def _(audit: Audit) -> str:
         items = "".join(f"<li>{text}</li>" for text in texts)
         parts.append(f'<ul style="margin:0;list-style:none;padding-left:0">{items}</ul>')
     goals = summary.goals[:MOST_LINES]
-    parts += [f"<div>{_mark(row)} {_text(_goal_sentence(row, summary))}</div>" for row in goals]
+    parts += [f"<div>{_mark(row)} {_text(summary.describe(row))}</div>" for row in goals]
     keys = [metric.key for metric in summary.metrics]
     lines = [
         [
@@ -80,10 +80,6 @@ def _(monitor: Monitor) -> str:
 def _(row: Row) -> str:
     settings = {"confidence_level": 0.95, "alpha": 0.05, "adjust": "holm"}
     return f"<div>{_mark(row)} {_text(f'{row.group}: {describe_row(row, settings)}.')}</div>"
-
-
-def _goal_sentence(row: Row, summary: Summary) -> str:
-    return f"{summary.name_row(row)}: {describe_row(row, summary.settings)}."
 
 
 def _text(text: str) -> str:

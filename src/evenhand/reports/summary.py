@@ -31,6 +31,8 @@ _ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none"
 _PLURALS = {"class": "classes", "stratum": "strata"}
 _CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
 _REVERSE = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
+_OF_GOALS = {Verdict.MISSES: "missed", Verdict.MEETS: "met"}
+_OF_GOALS |= {verdict: verdict.value for verdict in (Verdict.INCONCLUSIVE, Verdict.UNDEFINED)}
 _IDENTIFYING = 11
 _MOST_NESTED, _MOST_NAMED = 3, 4
 
@@ -83,17 +85,15 @@ class Summary:
     def goal_line(self) -> str:
         """How many goals are met and missed; "" without goals."""
         counts = Counter(row.verdict for row in self.goals)
-        kinds = (Verdict.MISSES, "missed"), (Verdict.MEETS, "met")
-        said = [f"{counts.pop(verdict, 0):,} {word}" for verdict, word in kinds]
-        said += [f"{n:,} {verdict}" for verdict, n in sorted(counts.items())]
+        said = [f"{counts[verdict]:,} {word}" for verdict, word in _OF_GOALS.items()]
         return f"{several(len(self.goals), 'test')} of goals: {', '.join(said)}" * bool(self.goals)
 
     @property
     def goal_tests(self) -> str:
         """How goals were tested; "" without goals."""
-        adjust = {"holm": "Holm", "bh": "Benjamini-Hochberg"}.get(self.settings["adjust"])
-        scope = f"{adjust} over the groups of each goal" if adjust else "no adjustment"
-        return f"exact binomial tests, {scope}; Clopper-Pearson intervals" * bool(self.goals)
+        name = _ADJUST[self.settings["adjust"]].removesuffix(" for discrete tests")
+        how = f"exact binomial tests, {name} by goal; Clopper-Pearson intervals"
+        return how * bool(self.goals)
 
     @cached_property
     def words(self) -> Words:
@@ -288,6 +288,10 @@ class Summary:
         for row in self.key_rows:
             groups.setdefault(self.name_row(row), []).append(row)
         return groups
+
+    def describe(self, row: Row) -> str:
+        """All numbers of a row in a sentence."""
+        return f"{self.name_row(row)}: {narrative.describe_row(row, self.settings)}."
 
     def sentence(self, row: Row) -> str:
         """The key sentence of a row, and the groups inside its group of which it holds, too."""

@@ -96,9 +96,7 @@ def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
             if row.verdict is not Verdict.REFERENCE and row not in key_rows:
                 yield say(row, f"{line.name}: {narrative.describe_row(row, summary.settings)}.")
 
-    for row in summary.goals:
-        sentence = narrative.describe_row(row, summary.settings)
-        yield say(row, f"{summary.name_row(row)}: {sentence}.")
+    yield from (say(row, summary.describe(row)) for row in summary.goals)
 
 
 def _paint_verdict(row: Row, text: str, paint: _Paint) -> str:
@@ -113,7 +111,7 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     rows = list(islice(_choose_rows(summary.lines, most), most))
     if not rows:
         return [summary.no_difference]
-    table = _align(rows, [_cells(row, summary) for row in rows], summary, width, paint)
+    table = _align(rows, summary, width, paint)
     said, shown = set(map(narrative.claim_key, rows)), set(rows)
     others = [row for line in summary.lines for row in line.differing if row not in shown]
     hidden = sum(narrative.mirror_key(row) not in said for row in others)
@@ -121,14 +119,9 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     return [*table, *more]
 
 
-def _align(
-    rows: Sequence[Row],
-    cells: Sequence[dict[str, str]],
-    summary: Summary,
-    width: int,
-    paint: _Paint,
-) -> list[str]:
-    """Cells by title as lines below each other, with the names of the groups of rows."""
+def _align(rows: Sequence[Row], summary: Summary, width: int, paint: _Paint) -> list[str]:
+    """Rows as lines, with the names of their groups."""
+    cells = [_cells(row, summary) for row in rows]
     table = {title: [title, *(row[title] for row in cells)] for title in cells[0]}
     table["CI"][0], table["verdict"][0] = f"{summary.level} CI", ""
     groups = [summary.name_row(row) for row in rows]
@@ -161,26 +154,21 @@ def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
 
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
-    form = "{:+.3f}".format if row.is_change else number
+    reference, form = row.reference_score, "{:+.3f}".format if row.is_change else number
+    p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
     verdict = "" if row.differs else f" {row.verdict}"
     worse = " worse" if narrative.harms(row, summary.settings) else ""
     cells = {
         "metric": printable(row.metric),
         "n": f"{row.support:,}",
         "score": narrative.score_text(row),
-        "ref": "" if isnan(row.reference_score) else form(row.reference_score),
+        "ref": narrative.goal_text(row) or (not isnan(reference) and form(reference)) or "",
         "diff": narrative.gap_text(row),
         "CI": narrative.gap_interval(row),
-        "p": _pvalue(row, summary),
+        "p": "1" if p == "1.000" else p.replace("0.", ".", 1),
         "verdict": f"{row.verdict.sign}{narrative.driver_mark(row)}{verdict}{worse}",
     }
     return {title: cell or "-" for title, cell in cells.items()}
-
-
-def _pvalue(row: Row, summary: Summary) -> str:
-    """An adjusted p-value in few characters."""
-    p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
-    return "1" if p == "1.000" else p.replace("0.", ".", 1)
 
 
 def _fit(table: _Table, labels: dict[str, str], width: int) -> tuple[dict[str, str], _Table]:
@@ -230,29 +218,12 @@ def _shorten_name(name: str, width: int) -> str:
 
 def _goals(summary: Summary, most: int | None, width: int, paint: _Paint) -> Iterator[str]:
     """The scores that have a goal, most important first; all without a limit."""
-    rows = summary.goals[:most]
-    if not rows:
-        return
-    yield paint(f"Goals ({summary.goal_tests})", _BOLD)
-    yield from _align(rows, [_goal_cells(row, summary) for row in rows], summary, width, paint)
-    more = Counter(str(row.verdict) for row in summary.goals[len(rows) :])
-    if more:
+    if rows := summary.goals[:most]:
+        yield paint(f"Goals ({summary.goal_tests})", _BOLD)
+        yield from _align(rows, summary, width, paint)
+    if more := Counter(row.verdict for row in summary.goals[len(rows) :]):
         said = ", ".join(f"{n:,} {verdict}" for verdict, n in more.items())
         yield f"… and {more.total():,} more: {said}"
-
-
-def _goal_cells(row: Row, summary: Summary) -> dict[str, str]:
-    """The numbers of a row of a goal by the title of their column."""
-    cells = {
-        "metric": printable(row.metric),
-        "goal": narrative.goal_text(row),
-        "n": f"{row.support:,}",
-        "score": narrative.score_text(row),
-        "CI": narrative.goal_interval(row),
-        "p": _pvalue(row, summary),
-        "verdict": f"{row.verdict.sign} {row.verdict}",
-    }
-    return {title: cell or "-" for title, cell in cells.items()}
 
 
 # Below the table
