@@ -203,8 +203,8 @@ def test_the_needed_cases_have_the_power_from_there_on() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    *(({"goal": {name: 0.5}}, f"{key} cannot have a goal: only rates, shares and scores of one rate such as F1")
-      for name, key in (("mcc", "mcc"), ("Cohen's kappa", "kappa"), ("auc", "auc"), ("equalized_odds", "equalized_odds"))),
+    *(({"goal": {key: 0.5}}, f"{key} cannot have a goal: only rates, shares and scores of one rate such as F1")
+      for key in ("mcc", "kappa", "auc", "equalized_odds")),
     ({"goal": {"ppr": 0.5}}, "goal['ppr'] must begin with >= or <=, since neither direction is better; got 0.5"),
     ({"goal": {"tpr": 0.5, "recall": 0.6}}, "goal names tpr twice"),
     ({"goal": {"tqr": 0.5}}, "no metric is called 'tqr'"),
@@ -220,12 +220,13 @@ def test_what_has_no_exact_test_is_refused_with_the_reason() -> None:
         assert str(error.value).startswith(sentence), str(error.value)
     data = {"y": [0, 1] * 4, "p": [0, 1] * 4, "g": list("ab") * 4, "w": [1.0, 2.0] * 4, "c": list(range(8))}
     for name, column in (("sample_weight", "w"), ("cluster", "c")):
+        given: dict[str, Any] = {"goal": {"tpr": 0.5}, name: column}
         with pytest.raises(InvalidInput, match=f"goal and {name} cannot be combined"):
-            eh.audit(data, y_true="y", y_pred="p", groups="g", goal={"tpr": 0.5}, **{name: column})
+            eh.audit(data, y_true="y", y_pred="p", groups="g", **given)
     with pytest.raises(InvalidInput, match=r"tpr needs labels \(y_true\); without them only ppr"):
         eh.audit(data, y_pred="p", groups="g", goal={"tpr": 0.5})
     with pytest.raises(TypeError, match="goal"):
-        eh.compare(data, y_true="y", models={"a": "p", "b": "w"}, groups="g", goal={"tpr": 0.5})  # type: ignore[call-arg]
+        eh.compare(data, y_true="y", models={"a": "p", "b": "w"}, groups="g", goal={"tpr": 0.5})
 
 
 def test_every_metric_of_one_rate_can_have_a_goal_and_no_other() -> None:
@@ -237,15 +238,15 @@ def test_every_metric_of_one_rate_can_have_a_goal_and_no_other() -> None:
             able.add(m.key)
             row = goals_of(a)["East", m.key]
             assert row.low < row.score < row.high and row.score == approx(m(east))
-        except InvalidInput as error:
-            assert "cannot have a goal" in str(error)
+        except InvalidInput:
+            assert m.base.curve is None or m.high > 1 or m.comparisons or not m.base.is_rate
     rates = "acc inacc prev nprev ppr pnr tpr fnr fpr tnr ppv fdr npv for"
     assert able == {*rates.split(), "f1", "jaccard"}
 
 
 @pytest.mark.parametrize("goal", [0.5, 0.6, 0.8])
 def test_twenty_groups_on_the_goal_rarely_meet_it(goal: float) -> None:
-    """P(any of 20 is called "meets") is at most 5%: at alpha / 21, upwards; see benchmarks/goal_errors.py for all steps."""
+    """P(any of 20 is called "meets") at alpha / 21, upwards; benchmarks/goal_errors.py has all steps."""
     for n in (5, 20, 60, 80, 100):
         k = np.arange(n + 1)
         pvalues = np.array([row.pvalue for row in one_size(n, f">={goal}")])

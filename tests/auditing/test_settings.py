@@ -88,6 +88,21 @@ def test_defaults_are_recorded() -> None:
 
 CLAUSES = "what follows “were”, or a pair of clauses for positive and negative"
 VERBS = [f"{verb} held" for verb in ("was", "were", "is", "are", "Was")]
+WRONG_TABLES: list[Any] = ["tpr>=0.8", 0.8, [], {}]
+WRONG_GOALS: list[Any] = [
+    0,
+    1,
+    -0.5,
+    math.nan,
+    True,
+    None,
+    [0.8],
+    "0.8 or more",
+    "==0.8",
+    ">0.8",
+    "٠.٨",
+    ">=" + "9" * 400,
+]
 SENTENCES: list[tuple[dict[str, Any], str]] = [
     ({"adjust": "sidak"}, "adjust must be 'holm', 'bh' or 'none'; got 'sidak'"),
     ({"family": "all"}, "family must be 'metric' or 'audit'; got 'all'"),
@@ -117,11 +132,11 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
     ),
     *(
         ({"goal": x}, f"goal must map metrics to goals, as {{'tpr': 0.8}} or {{'fpr': '<=0.1'}}; got {x!r}")
-        for x in ("tpr>=0.8", 0.8, [], {})
+        for x in WRONG_TABLES
     ),
     *(
-        ({"goal": {"tpr": x}}, f"goal['tpr'] must be a number between 0 and 1, or such a number after >= or <=; got {x!r}"[:120])
-        for x in (0, 1, -0.5, math.nan, True, None, [0.8], "0.8 or more", "==0.8", ">0.8", "٠.٨", ">=" + "9" * 400)
+        ({"goal": {"tpr": wrong}}, "goal['tpr'] must be a number between 0 and 1, or such a number after >= or <=;")
+        for wrong in WRONG_GOALS
     ),
     ({"group_names": {"race": {1: "a", "1": "b"}}}, "group_names must name each value once; got {1: 'a', '1': 'b'}"),
     ({"reference": None}, "reference must be 'rest', 'all', 'largest', 'best', a group, a matrix, or map columns to "

@@ -510,8 +510,9 @@ class ModelsRequest(AuditRequest):
     model_column: Any = _column()
     baseline: str | None = _setting(None, page=None)
 
-    _excluded = tuple(
-        ["classes", "strata", "sample_weight", "count", "strength", "protect", "goal", "rng"]
+    _excluded = (
+        *("classes", "strata", "sample_weight", "count"),
+        *("strength", "protect", "goal", "rng"),
     )
 
 

@@ -23,8 +23,8 @@ _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
-    compared = [summary.tests, summary.verdict_line] if summary.rows else []
-    said = filter(None, [summary.opening, *compared, summary.goal_line])
+    tests = [summary.tests, summary.verdict_line] if summary.rows else []
+    said = filter(None, [summary.opening, *tests, summary.goal_line])
     about = "".join(f"{text}. " for text in said).rstrip()
     parts = [f"# {_escape(summary.title)}", _escape(about), _escape(summary.protection)]
     for name, rows in summary.key_groups.items():
@@ -34,14 +34,14 @@ def as_markdown(audit: Audit) -> str:
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
     ci = f"{summary.level} CI"
-    rows = [(line.name, row) for line in summary.lines for row in line.rows.values()]
+    compared = [(line.name, row) for line in summary.lines for row in line.rows.values()]
     goals = [(summary.name_row(row), row) for row in summary.goals]
     lines = [_row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"])]
     lines += ["|---|---|---:|---:|---|---:|---:|---|---:|---|"]
-    for head, some in (("", rows), (f"## Goals\n\nBy {summary.goal_tests}.", goals)):
+    for head, some in (("", compared), ("## Goals", goals)):
         if some:
             of_rows = (_row(_cells(row, name, summary)) for name, row in some)
-            parts += [_escape(head), "\n".join([*lines, *of_rows])]
+            parts += [head, "\n".join([*lines, *of_rows])]
     if audit.findings:
         parts.append(_list("## Findings", [f"{finding}." for finding in audit.findings]))
     parts.append(_list("## Methods", [f"{word}: {text}" for word, text in summary.facts]))
