@@ -53,6 +53,7 @@ bench-frozen: ; $(python) benchmarks/frozen.py $(ARGS) ## writes the numbers tha
 bench-frozen-compare: ; @$(python) benchmarks/frozen.py --compare $(ARGS) ## which numbers differ from the frozen ones, by kind: ARGS="--only results --match mcc"; two minutes
 bench-import-time: ; $(python) benchmarks/import_time.py ## time of import evenhand, compared with numpy
 bench-match: ; $(python) benchmarks/match.py ## exact tests against a million draws
+bench-goals: ; $(python) benchmarks/goal_errors.py $(ARGS) ## how often a group on its goal is said to meet it; two minutes
 bench-memory: ; $(python) benchmarks/memory.py $(ARGS) ## memory that an audit of a large CSV file takes
 bench-multiclass: ; $(python) benchmarks/multiclass.py ## a million rows of 100 classes
 bench-mutations: ; $(python) benchmarks/mutations.py $(ARGS) ## which mutations the tests detect; slow

@@ -144,6 +144,7 @@ ARGUMENTS: list[dict[str, Any]] = [
     {"reference": {"race": "largest", "sex": matrix(4, 3, 2, 1)}, "intersections": 1},
     {"strength": {"prev": 7, "tpr": 20.5, "fpr": 20}, "group_names": {"race": {"race 1": 'it\'s, "1"'}}},
     {"favourable": "negative", "family": "audit", "adjust": "bh", "confidence_level": 0.9, "margin": 0.2},
+    {"goal": {"tpr": 0.75, "fpr": "<=0.3", "f1": ">=.5"}, "metrics": ["ppr"], "reference": "largest"},
     {"reference": "all", "wording": {"cases": "-- $(echo) `x` 'y'"}, "metrics": ["equalized_odds"]},
 ]  # fmt: skip
 

@@ -662,6 +662,7 @@ asked_audits = st.fixed_dictionaries(
         "positive_label": st.lists(names, max_size=2),
         "bins": st.dictionaries(column, numbers, max_size=1),
         "metrics": st.lists(metrics, max_size=2),
+        "goal": st.lists(one_of(words, st.builds("{}>={}".format, metrics, numbers)), max_size=2),
         "group_names": st.dictionaries(column, st.dictionaries(names, names, max_size=2), max_size=1),
         "reference": st.dictionaries(column, words, min_size=1, max_size=2),
         "cells": cells_typed,

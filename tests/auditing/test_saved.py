@@ -122,7 +122,7 @@ REFUSED: list[tuple[Any, str]] = [
     (put("versions.numpy", 2), "numpy of versions of the audit must be text; got 2"),
     (put("settings.confidence_level", ...), "settings of the audit must have confidence_level"),
     (put("settings.confidence_level", "x"), "confidence_level must be a number between 0 and 1; got 'x'"),
-    (put("settings.groups", []), "groups of settings of the audit must have a length between 1 and inf; got 0"),
+    (put("settings.metrics", []), "metrics of settings of the audit must have a length between 1 and inf; got 0"),
     (put("settings.strata", "town"), "strata of settings of the audit must be a list; got 'town'"),
     (put("settings.labelled", 1), "labelled of settings of the audit must be true or false; got 1"),
     (put("provenance.source", 5), "source of provenance of the audit must be a table; got 5"),

@@ -41,6 +41,7 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "intersections": (1, ""),
     "group_names": ({"first": {"a": "Ada"}}, ""),
     "protect": (4, ""),
+    "goal": ({"tpr": ">=0.8"}, ""),
     "wording": ({"cases": "patients", "outcome": "ill", "decision": ["got a test", "got no test"]}, ""),
 }
 
@@ -90,6 +91,21 @@ def test_defaults_are_recorded() -> None:
 
 CLAUSES = "what follows “were”, or a pair of clauses for positive and negative"
 VERBS = [f"{verb} held" for verb in ("was", "were", "is", "are", "Was")]
+WRONG_TABLES: list[Any] = ["tpr>=0.8", 0.8, [], {}]
+WRONG_GOALS: list[Any] = [
+    0,
+    1,
+    -0.5,
+    math.nan,
+    True,
+    None,
+    [0.8],
+    "0.8 or more",
+    "==0.8",
+    ">0.8",
+    "٠.٨",
+    ">=" + "9" * 400,
+]
 SENTENCES: list[tuple[dict[str, Any], str]] = [
     ({"adjust": "sidak"}, "adjust must be 'holm', 'bh' or 'none'; got 'sidak'"),
     ({"family": "all"}, "family must be 'metric' or 'audit'; got 'all'"),
@@ -121,6 +137,14 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
         ({"group_names": x}, f"group_names must map group columns to the names of their values, as {{'race': {{1: "
          f"'White'}}}}; got {x}")
         for x in ({"race": "White"}, {"race": {1: ""}}, 5, pd.NA)
+    ),
+    *(
+        ({"goal": x}, f"goal must map metrics to goals, as {{'tpr': 0.8}} or {{'fpr': '<=0.1'}}; got {x!r}")
+        for x in WRONG_TABLES
+    ),
+    *(
+        ({"goal": {"tpr": wrong}}, "goal['tpr'] must be a number between 0 and 1, or such a number after >= or <=;")
+        for wrong in WRONG_GOALS
     ),
     ({"group_names": {"race": {1: "a", "1": "b"}}}, "group_names must name each value once; got {1: 'a', '1': 'b'}"),
     ({"reference": None}, "reference must be 'rest', 'all', 'largest', 'best', a group, a matrix, or map columns to "

@@ -3,7 +3,7 @@
 from .audits import audit, audit_counts, compare
 from .changes import protection_cost
 from .comparisons import MIN_SHARE
-from .findings import INCLUDED, KINDS, SEVERITIES, Finding
+from .findings import GOAL_KINDS, INCLUDED, KINDS, SEVERITIES, Finding
 from .metric_selection import lookup_metric, select_averages
 from .monitor import Monitor, MonitorRow
 from .option_text import option_texts, read_texts

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data import (
+    NO_GROUPS,
     build_model_tally,
     build_tally,
     group_columns,
@@ -18,6 +19,7 @@ from ..data import (
 )
 from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric
+from .evaluate_goals import select_goals
 from .metric_selection import needs_of, select_metrics
 from .provenance import counts_source
 from .requests import with_fields_of
@@ -58,8 +60,11 @@ def audit(request: AuditRequest) -> Audit:
     """
     has_labels, has_classes = request.y_true is not None, request.classes is not None
     metrics = select_metrics(request, has_labels, classes=has_classes)
-    groups, strata = group_columns(request.groups, request.data), _name_strata(request)
-    needs = needs_of(metrics)
+    goals = select_goals(request, has_labels)
+    strata, groups = _name_strata(request), NO_GROUPS
+    if request.groups is not None or strata or not goals:
+        groups = group_columns(request.groups, request.data)
+    needs = needs_of([*metrics, *(goal.metric for goal in goals)])
     if request.cluster is not None and strata:
         reason = "pooling strata takes cases for independent ones"
         raise InvalidInput(f"`cluster` and `strata` cannot be combined: {reason}")
@@ -69,15 +74,15 @@ def audit(request: AuditRequest) -> Audit:
             raise InvalidInput(argument="strata", must="not contain a group column", got=name)
     tally = build_tally(
         request.data,
-        groups | strata,
+        groups | strata or NO_GROUPS,
         request.answers,
         needs,
         bins=request.bins,
         merge_variants=request.merge_variants,
-        selects=any(metric.key in WITHOUT_LABELS for metric in metrics),
+        selects=any(m.key in WITHOUT_LABELS for m in (*metrics, *(goal.metric for goal in goals))),
         rule=request.rule,
     )
-    return run_audit(tally, metrics, request, "audit", request.data, list(strata))
+    return run_audit(tally, metrics, request, "audit", request.data, list(strata), goals)
 
 
 def _name_strata(request: AuditRequest) -> dict[str, object]:
@@ -140,7 +145,7 @@ def audit_counts(request: CountsRequest) -> Audit:
     tally = replace(tally, source=source or counts_source(tally))
     if request.rule is not None:
         tally = hide_facts(tally)
-    metrics = select_metrics(request, labelled=True)
+    metrics, goals = select_metrics(request, labelled=True), select_goals(request, labelled=True)
     if needs_of(metrics) != {"cells"}:
         raise InvalidInput(f"{_NEEDS_CASES}; pass the data to audit()")
     _check_protect(request, {"cells"})
@@ -150,7 +155,7 @@ def audit_counts(request: CountsRequest) -> Audit:
             raise UnknownName.among("column of `counts`", name, tally.columns)
     if len(set(strata)) == len(tally.columns):
         raise InvalidInput("`strata` must leave at least one group column")
-    return run_audit(tally, metrics, request, "audit_counts", request.counts, strata)
+    return run_audit(tally, metrics, request, "audit_counts", request.counts, strata, goals)
 
 
 @with_fields_of(ModelsRequest)

@@ -77,9 +77,12 @@ def protection_cost(protected: Audit, exact: Audit) -> str:
 
 def _name_rows(audit: Audit) -> dict[str, Row]:
     """The rows by place, metric and group, in words."""
-    rows = {(place_text(row.at), row.by, row.group, row.metric): row for row in audit.rows}
+    rows = {
+        (place_text(row.at), row.by, row.group, "goal of " * row.is_goal + row.metric): row
+        for row in audit.rows
+    }
     return {
-        f"{f'{place}: ' if place else ''}{metric} of {group} ({by})": row
+        f"{f'{place}: ' if place else ''}{metric} of {group}{f' ({by})' if by else ''}": row
         for (place, by, group, metric), row in sorted(rows.items(), key=itemgetter(0))
     }
 
@@ -130,7 +133,8 @@ def _change_pvalue(then: Row, now: Row) -> float:
     """The p-value of equal scores of a group then and now; nan if it is not tested."""
     metric = lookup_metric(now.metric)
     is_tested = isinstance(metric, Metric) and not metric.comparisons
-    if not is_tested or now.is_change or now.is_pooled or None in (then.cells, now.cells):
+    is_apart = now.is_change or now.is_pooled or now.is_goal
+    if not is_tested or is_apart or None in (then.cells, now.cells):
         return nan
     # How many independent cases one of a row is worth.
     sizes = [row.n_effective / max(1, row.support) for row in (now, then)]

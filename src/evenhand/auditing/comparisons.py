@@ -49,6 +49,9 @@ class Reference(NamedTuple):
     cells: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
 
 
+_EVERYBODY = Reference(0, "", ReferenceKind.GROUP)
+
+
 @dataclass(frozen=True, eq=False)
 class Comparisons:
     """Comparisons of groups with references.
@@ -297,8 +300,8 @@ def build_comparisons(
     tally: Tally, settings: Settings, strata: Sequence[str] = ()
 ) -> list[Comparisons]:
     """The comparisons of everything that metrics read; with strata, in each and over all."""
-    groupings = tuple(build_groupings(tally, settings, strata))
     names, codes = name_strata(tally, strata, settings)
+    groupings = tuple(build_groupings(tally, settings, strata)) or (_everybody(codes),)
     given = _list_references(settings.reference, groupings)
     comparisons = []
     for source, values in _read_sources(tally).items():
@@ -322,7 +325,9 @@ def build_comparisons(
                 **arrays, tally=tally, source=source, values=values, places=places,
                 groupings=groupings, strata=names, stratum_codes=codes, is_pooled=is_pooled,
             )  # fmt: skip
-            comparisons.append(part.take(~part.is_reference) if is_pooled else part)
+            # All cases are beside nobody.
+            is_beside = ~part.is_reference if is_pooled or not groupings[0].columns else ...
+            comparisons.append(part.take(is_beside))
     if tally.rule is not None and not any(map(len, comparisons)):
         text = f"rounded by the rule {tally.rule.name}, no group is left that could be shown"
         raise InvalidInput(text)
@@ -358,11 +363,15 @@ def _list_comparisons(
 def compare_everybody(comparisons: Comparisons) -> Comparisons:
     """All cases at each place as one group, which is beside nobody."""
     codes, places = comparisons.stratum_codes * 0, len(comparisons.places)
-    everybody = Grouping((), "", ("",), codes, {}, np.zeros(1, dtype=bool))
-    references = [Reference(0, "", ReferenceKind.GROUP)] * places
+    references = [_EVERYBODY] * places
     arrays = _list_comparisons([codes], codes, places, references)
-    fields: dict[str, Any] = {"groupings": (everybody,), "strata": (), "stratum_codes": codes}
-    return replace(comparisons, **fields | arrays)
+    fields: dict[str, Any] = {"groupings": (_everybody(codes),), **arrays}
+    return replace(comparisons, strata=(), stratum_codes=codes, **fields)
+
+
+def _everybody(codes: Integers) -> Grouping:
+    """All keys as one group without a name."""
+    return Grouping((), "", ("",), codes * 0, {}, np.zeros(1, dtype=bool))
 
 
 # References
@@ -395,6 +404,8 @@ def _find_reference(
     given: Any, grouping: Grouping, shown: Integers, weights: Floats, settings: Settings
 ) -> Reference:
     """The reference of a grouping at a place, from codes and weights by key."""
+    if not grouping.columns:
+        return _EVERYBODY
     groups = np.unique(shown[shown >= 0]).tolist()
     matrix = _parse_matrix(given)
     if len(groups) < 2 and matrix is None and not grouping.is_hidden.any():

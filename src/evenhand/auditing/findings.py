@@ -40,6 +40,8 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "base-rate": ("EH105", "note"),
     "selection-rate": ("EH106", "warning"),
     "four-fifths": ("EH102", "warning"),
+    "below-goal": ("EH108", "alert"),
+    "goal-unproven": ("EH109", "warning"),
     "undefined": ("EH201", "warning"),
     "too-few": ("EH202", "note"),
     "spread": ("EH203", "warning"),
@@ -58,6 +60,8 @@ KINDS: dict[str, tuple[str, Severity]] = {
 """The kinds of findings with their codes and severities, which do not change once released."""
 INCLUDED = {"differs": ("beyond-margin",)}
 """Kinds that are meant by the name of a weaker one."""
+GOAL_KINDS = ("below-goal", "goal-unproven")
+"""Kinds of findings about goals."""
 _NOUNS = {"y_true": "label", "y_pred": "prediction", "y_score": "score", "sample_weight": "weight"}
 
 
@@ -135,18 +139,22 @@ def find(
 
 def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Iterator[Finding]:
     """Rows that differ, that are below four fifths or undefined, and groups with too few cases."""
-    rows, write = table.rows, reach("Finding.sentence")
+    goals, write = table.take(table.is_goal).rows, reach("Finding.sentence")
+    rows = table.take(~table.is_goal).rows
     # Scores of several rates are not judged from rounded counts, however many cases there are.
     unjudged = [] if tally.rule is None else list_unjudged(table.values("metric"))
-    about = [(_kind_of_difference(row, tally, settings), [row]) for row in rows if row.differs]
+    about = [("below-goal", [row]) for row in goals if row.verdict is Verdict.MISSES]
+    about += [(_kind_of_difference(row, tally, settings), [row]) for row in rows if row.differs]
     about += [("four-fifths", [row]) for row in rows if row.is_below_four_fifths]
+    proven = (Verdict.MEETS, Verdict.MISSES)
+    about += [("goal-unproven", [row]) for row in goals if row.verdict not in proven]
     about += [("undefined", [row]) for row in rows if row.verdict is Verdict.UNDEFINED]
     inconclusive = defaultdict(list)
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
             inconclusive[str(row.at), row.by, row.group].append(row)
     about += [("too-few", same) for same in inconclusive.values()]
-    names, recorded = told_apart(rows), settings.recorded()
+    names, recorded = told_apart((*rows, *goals)), settings.recorded()
     for kind, same in about:
         at, by, group = same[0].at, same[0].by, same[0].group
         sentence = write(kind, same, names[by, group], recorded)

@@ -11,8 +11,8 @@ if each group is compared with its own rest, and at its largest over all common 
 a reference or differ in who is counted. See docs/reference/evidence.md.
 
 A family is one metric, at one threshold, over groups, classes and strata, or the whole audit. Rows
-that are pooled over strata are a family of their own. No bound is known over several classes, so that
-each has a share of the level of a metric.
+that are pooled over strata are a family of their own, and so are the goals of each metric.
+No bound is known over several classes, so that each has a share of the level of a metric.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ class Families:
 
 def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with adjusted p-values and its families."""
+    # The whole audit is family 0.
     n, ids = len(table), dict[Hashable, int]()
     family, block, twin, stratum = np.zeros((4, n), dtype=np.int64)
     is_named = np.zeros(n, dtype=bool)
@@ -119,14 +120,15 @@ def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
         twin[rows] = rows.start + comparisons.mirror
         stratum[rows] = comparisons.stratum
         is_named[rows] = comparisons.has_kind(ReferenceKind.GROUP, ReferenceKind.MATRIX)
-        if settings.family == "audit":
+        # Goals never change other verdicts.
+        if settings.family == "audit" and comparisons.source != "goals":
             continue
         kind = part.metric.key, table["question"][rows.start], comparisons.is_pooled
         for place, values in enumerate(comparisons.places):
             of_place = rows.start + np.flatnonzero(comparisons.place == place)
             key = (*kind, dict(values).get("threshold"))
-            family[of_place] = ids.setdefault(key, len(ids))
-            block[of_place] = ids.setdefault((*key, values), len(ids))
+            family[of_place] = ids.setdefault(key, 1 + len(ids))
+            block[of_place] = ids.setdefault((*key, values), 1 + len(ids))
     families = Families(family, block, twin, stratum, is_named, table.pairs)
     table.fill(slice(None), p_adjusted=families.adjust(table["pvalue"], settings.adjust))
     return replace(table, families=families)

@@ -6,6 +6,7 @@ A name that contains a sign with a meaning, such as ``=``, stands in double quot
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,6 +16,7 @@ from ..errors import InvalidInput, UnknownName, brief
 Texts = Sequence[str]
 _FORMS = {
     "bins": "COLUMN=CUT,CUT,... with numbers, such as age=25,45",
+    "goal": "METRIC>=SCORE, METRIC<=SCORE or METRIC=SCORE, such as tpr>=0.8",
     "group_names": 'COLUMN:VALUE=NAME, such as RAC1P:1=White or race:"a=b"=White',
     "models": "NAME=COLUMN, such as old=p1",
     "reference": "COLUMN=GROUP if it is repeated",
@@ -74,6 +76,13 @@ def _read_table(name: str, texts: Texts, read: Callable[[str], object] = str) ->
     return table
 
 
+def _read_goals(texts: Texts, _: Texts) -> dict[str, object]:
+    """Goals by metric, with their signs; ``tpr>=0.8`` is read as ``tpr=>=0.8``, as `option_texts` writes it."""
+    return _read_table(
+        "goal", [re.sub(r"(?<!=)\s*([<>])=", r"=\1=", text, count=1) for text in texts]
+    )
+
+
 def _read_reference(texts: Texts, columns: Texts) -> object:
     """One reference for all columns, or one for each column or intersection."""
     by, _ = _partition(texts[0], "=")
@@ -118,6 +127,7 @@ def _read_cuts(text: str) -> list[float]:
 READERS: dict[str, Callable[[Texts, Texts], Any]] = {
     "bins": lambda texts, _: _read_table("bins", texts, _read_cuts),
     "classes": lambda texts, _: "all" if [*texts] == ["all"] else list(dict.fromkeys(texts)),
+    "goal": _read_goals,
     "group_names": _read_group_names,
     "models": lambda texts, _: _read_table("models", texts),
     "reference": _read_reference,

@@ -249,7 +249,7 @@ class Audit:
 
     def _scores_by_group(self) -> dict[str, list[object]]:
         """The columns of `by_group`, with places and groups in their declared order."""
-        table, names = self.table, (*self.table.axes, "by", "group")
+        table, names = self.table.take(~self.table.is_goal), (*self.table.axes, "by", "group")
         keys = list(zip(*map(table.values, names), strict=True))
         order = (self.provenance.get("order") or {}).items()
         groups = [(by, group) for by, named in order for group in named]
@@ -554,7 +554,8 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        metrics, columns = self.table.values("metric"), self.table.values("by")
+        table = self.table.take(~self.table.is_goal)
+        metrics, columns = table.values("metric"), table.values("by")
         key = find_plotted("audit", metrics, columns, metric, by)
         return reach("Audit.plot")(self, key, by=by, ax=ax)
 
@@ -562,7 +563,8 @@ class Audit:
         return self.to_text()
 
     def __repr__(self) -> str:
-        groups = set(zip(self.table.values("by"), self.table.values("group"), strict=True))
+        pairs = zip(self.table.values("by"), self.table.values("group"), strict=True)
+        groups = {(by, group) for by, group in pairs if by}
         differ = int(self.table.differs.sum())
         scores = several(len(self.table), "score")
         axes = "".join(f", {len(values)} on the axis {axis}" for axis, values in self.axes.items())
@@ -597,7 +599,7 @@ def find_plotted(
 def _count_cases(table: ResultsTable) -> int:
     """How many labelled cases rows of one stratum are about: those of all groups of a column."""
     sizes: Counter[tuple[object, ...]] = Counter()
-    for row in table.rows:
+    for row in table.take(~table.is_goal).rows:
         has_cells = isinstance(lookup_metric(row.metric), Metric)
         sizes[has_cells, row.metric, row.by, *row.at.values()] += row.n
     of_cells = [n for (has_cells, *_), n in sizes.items() if has_cells]

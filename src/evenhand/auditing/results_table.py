@@ -50,7 +50,7 @@ _MEANINGS = {
     "by": "the group column, or the intersection of several",
     "group": "the group",
     "metric": "the key of the metric, or the name of the function",
-    "question": "what is tested: equal scores, the same distribution, or a change",
+    "question": "what is tested: equal scores, the same distribution, a change, or a goal",
     "n": "cases of the group",
     "support": "cases in the smallest denominator of the score",
     "n_effective": "independent cases that the support is worth, with weights or clusters",
@@ -64,10 +64,10 @@ _MEANINGS = {
     "before": "the score that a change is from",
     "change_pvalue": "p-value of the group's own change (McNemar)",
     "reference": "what the group is compared with",
-    "reference_kind": "rest, all, group or matrix",
+    "reference_kind": "rest, all, group, matrix or goal",
     "reference_n": "cases of the reference",
     **{f"reference_{cell}": f"the reference's {cell.upper()}" for cell in CELLS},
-    "reference_score": "the metric of the reference's cells; of models, its change",
+    "reference_score": "the metric of the reference's cells; of models, its change; the goal",
     "reference_before": "the reference's score that a change is from",
     "gap_kind": "difference, ratio or odds ratio",
     "gap": "the group's score against the reference's",
@@ -250,6 +250,11 @@ class ResultsTable:
         return np.isin(self["verdict"], [verdict.value for verdict in Verdict if verdict.differs])
 
     @property
+    def is_goal(self) -> Bools:
+        """Whether scores are compared with a goal."""
+        return np.asarray(self["question"] == "goal")
+
+    @property
     def is_ratio(self) -> Bools:
         """Whether a gap of 1 rather than 0 means no gap."""
         return np.asarray(self["gap_kind"] != "difference")
@@ -383,6 +388,11 @@ class Row:
         return bool(self.verdict.differs)
 
     @property
+    def is_goal(self) -> bool:
+        """Whether the score is compared with a goal, not with another group."""
+        return bool(self.question == "goal")
+
+    @property
     def is_change(self) -> bool:
         """Whether the score is the change from one model to another, which has its own test."""
         return bool(self.question == "change")
@@ -465,7 +475,8 @@ class Row:
     def __str__(self) -> str:
         score = "undefined" if np.isnan(self.score) else number(self.score)
         place = f"{place_text(self.at)}, " if self.at else ""
-        return printable(f"{place}{self.by} {self.group}, {self.metric} {score}: {self.verdict}")
+        group = f"{self.by} {self.group}".lstrip()
+        return printable(f"{place}{group}, {self.metric} {score}: {self.verdict}")
 
     def __repr__(self) -> str:
         return f"<Row: {self}>"

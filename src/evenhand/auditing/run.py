@@ -16,6 +16,7 @@ from ..wording import several
 from .comparisons import Comparisons, build_comparisons, compare_everybody
 from .evaluate_changes import evaluate_changes
 from .evaluate_counts import evaluate_counts, group_by_curve
+from .evaluate_goals import Goal, evaluate_goals
 from .evaluate_rows import evaluate_classes, evaluate_rows
 from .evaluate_strata import evaluate_strata
 from .findings import find
@@ -41,14 +42,17 @@ def run_audit(
     function: str,
     data: Any,
     strata: Sequence[str] = (),
+    goals: Sequence[Goal] = (),
 ) -> Audit:
     """Compare every group of a tally with its reference and assign verdicts.
 
     ``function`` and ``data`` say what was called, for the provenance.
     """
     comparisons = build_comparisons(tally, settings, strata)
-    check_size(comparisons, metrics)
-    table = evaluate_metrics(comparisons, metrics, settings)
+    check_size(comparisons, [*metrics, *(goal.metric for goal in goals)])
+    evaluations = list(evaluate_all(comparisons, metrics, settings))
+    evaluations += evaluate_goals(comparisons, goals, _reads, settings.confidence_level)
+    table = ResultsTable.concatenate(evaluations)
     table = assign_verdicts(adjust_pvalues(table, settings), settings)
     table = bound_gaps(table, settings)
     table = add_required_n(table, settings)
@@ -60,7 +64,8 @@ def run_audit(
     table = most_important_first(table)
     keys = [metric.key for metric in metrics]
     columns = [column for column in tally.columns if column not in strata]
-    order = {grouping.name: grouping.groups for grouping in comparisons[0].groupings}
+    groupings = [grouping for grouping in comparisons[0].groupings if grouping.columns]
+    order = {grouping.name: grouping.groups for grouping in groupings}
     facts = provenance_of(function, data, settings, tally, keys, order)
     asked = {"metrics": keys, "groups": columns, "strata": list(strata)}
     return Audit(
@@ -88,12 +93,13 @@ def check_size(comparisons: Sequence[Comparisons], metrics: Sequence[Measurable]
 # Every metric for all comparisons that it reads
 
 
-def evaluate_metrics(
+def evaluate_all(
     comparisons: Sequence[Comparisons], metrics: Sequence[Measurable], settings: Settings
-) -> ResultsTable:
-    """The table of all metrics, before p-values are adjusted."""
-    parts = (_evaluate(part, metrics, settings) for part in comparisons if len(part))
-    return ResultsTable.concatenate([evaluation for part in parts for evaluation in part])
+) -> Iterator[Evaluation]:
+    """The columns of all metrics, before p-values are adjusted."""
+    for part in comparisons:
+        if len(part):
+            yield from _evaluate(part, metrics, settings)
 
 
 def _evaluate(
@@ -136,7 +142,7 @@ def evaluate_overall(
     """The table of all cases at each place, those of unknown group included."""
     of_one_group = [metric for metric in metrics if not getattr(metric, "comparisons", ())]
     everybody = [compare_everybody(part) for part in comparisons if not part.is_pooled]
-    table = evaluate_metrics(everybody, of_one_group, settings)
+    table = ResultsTable.concatenate(list(evaluate_all(everybody, of_one_group, settings)))
     tp, fn, fp, tn = (table[cell] for cell in CELLS)
     for key, choose in (("acc", np.maximum), ("inacc", np.minimum)):
         rows = np.flatnonzero((table["metric"] == key) & (tp + fn + fp + tn > 0))
@@ -172,7 +178,7 @@ def most_important_first(table: ResultsTable) -> ResultsTable:
 def list_axes(comparisons: Sequence[Comparisons]) -> dict[str, list[Any]]:
     """The axes and their values, in order."""
     axes: dict[str, dict[Any, None]] = {}
-    for part in comparisons:
+    for part in (*comparisons, *map(compare_everybody, comparisons)):
         for axis, values in part.axes.items():
             axes.setdefault(axis, {}).update(dict.fromkeys(values))
     return {axis: list(values) for axis, values in axes.items()}

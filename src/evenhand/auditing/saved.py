@@ -31,7 +31,7 @@ SCHEMA = "evenhand.audit/1"
 _VERDICTS = [verdict.value for verdict in Verdict]
 # Columns with one of a few texts, and those that may lack it.
 _CHOICES: dict[str, list[str | None]] = {
-    "question": ["equal scores", "same distribution", "change"],
+    "question": ["equal scores", "same distribution", "change", "goal"],
     "reference_kind": [kind.value for kind in ReferenceKind],
     "gap_kind": ["difference", "ratio", "odds ratio"],
     "verdict": [*_VERDICTS],
@@ -180,7 +180,7 @@ def audit_schema() -> Schema:
         "cluster": cluster | {"type": ["object", "null"]},
     }
     settings: Schema = {name: {} for name in settings_of(Settings)}
-    settings |= dict.fromkeys(("groups", "metrics"), list_of(STRING, minItems=1))
+    settings |= {"groups": texts, "metrics": list_of(STRING, minItems=1)}
     settings |= {"strata": texts, "labelled": {"type": "boolean"}}
     finding: Schema = {
         **{"kind": {"enum": [*KINDS]}, "code": STRING},

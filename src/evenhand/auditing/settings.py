@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, cast
 
 from ..confusion import ConfusionMatrix
 from ..data import RULES, Answers, Rule, plain, rule_of
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, UnknownName, brief
 from ..inference import Strength, as_strength
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
@@ -52,6 +52,7 @@ class ReferenceKind(StrEnum):
     ALL = "all"
     GROUP = "group"
     MATRIX = "matrix"
+    GOAL = "goal"
 
     @property
     def is_named(self) -> bool:
@@ -180,6 +181,26 @@ def _check_wording(wording: object) -> None:
             raise InvalidInput(argument=f"wording['{name}']", must=must, got=given)
 
 
+def parse_goals(given: object) -> dict[str, tuple[str, float]]:
+    """The sign and the score of each goal, by the name of its metric; a number has no sign.
+
+    >>> parse_goals({"tpr": 0.8, "fpr": "<=0.1"})
+    {'tpr': ('', 0.8), 'fpr': ('<=', 0.1)}
+    """
+    if not isinstance(given, Mapping | None) or given == {}:
+        must = "map metrics to goals, as {'tpr': 0.8} or {'fpr': '<=0.1'}"
+        raise InvalidInput(argument="goal", must=must, got=given)
+    goals = {}
+    for name, goal in (given or {}).items():
+        found = _GOAL.fullmatch(str(goal))
+        if not (isinstance(name, str) and found and 0 < float(found[2]) < 1):
+            must = "be a number between 0 and 1, or such a number after >= or <="
+            raise InvalidInput(argument=f"goal[{brief(name)}]", must=must, got=goal)
+        goals[name] = found[1], float(found[2])
+    return goals
+
+
+_GOAL = re.compile(r"\s*(>=|<=|)\s*(\d*\.?\d+(?:[eE]-?\d+)?)\s*", re.ASCII)
 _VERB = re.compile(r"\s*(?:was|were|is|are)\s+\S", re.IGNORECASE)
 
 
@@ -280,6 +301,11 @@ class Settings:
         positive predictions are, as what follows "were", such as ``"charged again"`` and
         ``"called risky"``, or as a pair of clauses for positive and negative cases, such as
         ``("repaid", "did not repay")``.
+    goal : mapping of metric to goal
+        Goals: scores that each group has to reach, such as tpr>=0.8 or fpr<=0.1. An example is
+        ``{"tpr": ">=0.8"}``; a number alone, as in ``{"tpr": 0.8}``, takes the direction in which the
+        metric is better. Goals of rates, shares and F1 are tested exactly, in families of their
+        own, so that they change no other verdict.
     rng : int, Generator or None
         Random seed. Scores of single cases, functions and averages over classes need it; an
         int is recorded and repeats the audit.
@@ -312,6 +338,7 @@ class Settings:
         None, named={"": "no"} | {key: f"rule {key}: below {r.least}" for key, r in RULES.items()}
     )
     wording: Mapping[str, Any] | None = _setting(None, page=None, option=None, parts=WORDING)
+    goal: Mapping[str, str | float] | None = _setting(None, many=True, metavar="METRIC>=SCORE")
     rng: Rng = _setting(0, also="random_state seed")
 
     #: Settings without an effect, which the function does not take.
@@ -327,6 +354,7 @@ class Settings:
         _check_intersections(self.intersections)
         _check_group_names(self.group_names)
         _check_wording(self.wording)
+        parse_goals(self.goal)
 
     def _check_reference(self, reference: object) -> None:
         if isinstance(reference, Mapping):
@@ -507,7 +535,10 @@ class ModelsRequest(AuditRequest):
     model_column: Any = _column()
     baseline: str | None = _setting(None, page=None)
 
-    _excluded = ("classes", "strata", "sample_weight", "count", "strength", "protect", "rng")
+    _excluded = (
+        *("classes", "strata", "sample_weight", "count"),
+        *("strength", "protect", "goal", "rng"),
+    )
 
 
 # What is known of a request

@@ -16,6 +16,8 @@ _MEANINGS = {
     "not tested": "there is no test, for the reason given, or because the reference was chosen by outcomes",
     "equivalent": "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
     "reference": "the group that the others are compared with",
+    "misses": "the score is worse than the goal (adjusted p at most {alpha:g})",
+    "meets": "the score is better than the goal (adjusted p at most {alpha:g})",
 }
 
 
@@ -37,8 +39,8 @@ class Verdict(StrEnum):
 
     Examples
     --------
-    >>> [verdict.value for verdict in Verdict]
-    ['higher', 'lower', 'unlike', 'undefined', 'inconclusive', 'not tested', 'equivalent', 'reference']
+    >>> [verdict.value for verdict in Verdict if verdict.rank == 0]
+    ['higher', 'lower', 'unlike', 'misses']
     """
 
     rank: int
@@ -62,6 +64,8 @@ class Verdict(StrEnum):
     NOT_TESTED = "not tested", 3, "–", "_", _GREY, False
     EQUIVALENT = "equivalent", 4, "●", "o", _GREEN, True
     REFERENCE = "reference", 5, "◆", "D", _BLACK, True
+    MISSES = "misses", 0, "✗", "x", _RED, False
+    MEETS = "meets", 4, "✓", "$\\checkmark$", _GREEN, False
 
     @property
     def meaning(self) -> str:

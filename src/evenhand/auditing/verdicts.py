@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Floats, is_none
+from ..arrays import Array, Bools, Floats, choose, is_none
 from ..inference import ROUNDING
 from ..planning import required_n
+from .evaluate_goals import AT_LEAST
 from .metric_selection import lookup_metric
 from .results_table import ResultsTable, Row
 from .settings import DEFAULT_MARGIN, Settings
@@ -32,6 +33,7 @@ def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
             verdict[block.rows][is_untested[block.rows]] = Verdict.NOT_TESTED.value
         verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
+    mark_goals(table, verdict)
     table.fill(slice(None), verdict=verdict)
     return table
 
@@ -65,6 +67,14 @@ def mark_equivalent(
     is_within &= is_within_margin(*margins, *ends)
     table.fill(slice(None), margin=margins[0])
     verdict[is_within] = Verdict.EQUIVALENT.value
+
+
+def mark_goals(table: ResultsTable, verdict: Array) -> None:
+    """Say of scores that are higher or lower than their goals whether they meet these."""
+    is_found = table.is_goal & np.isin(verdict, [Verdict.HIGHER, Verdict.LOWER])
+    is_least = [str(reference).startswith(AT_LEAST) for reference in table["reference"]]
+    is_met = (verdict == Verdict.HIGHER) == is_least
+    verdict[is_found] = choose(is_met, Verdict.MEETS.value, Verdict.MISSES.value)[is_found]
 
 
 def is_within_margin(margin: Floats, is_ratio: Bools, low: Floats, high: Floats) -> Bools:
@@ -113,8 +123,8 @@ def margins_text(rows: Iterable[Row], margin: float | None) -> str:
 
 def count_claims(table: ResultsTable) -> int:
     """The number of gaps of which something could be claimed, whatever the outcomes are."""
-    mirrors = ((part.comparisons, part.comparisons.mirror) for part in table.blocks)
-    return max(1, sum(len(np.unique(mirror[~part.is_reference])) for part, mirror in mirrors))
+    blocks = [block.comparisons for block in table.blocks if block.comparisons.source != "goals"]
+    return max(1, sum(len(np.unique(part.mirror[~part.is_reference])) for part in blocks))
 
 
 def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
@@ -200,6 +210,9 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
             part.counts,
             np.flatnonzero(table["verdict"][part.rows] == Verdict.INCONCLUSIVE),
         )
+        if len(rows) and (search := part.columns.get("search_n")):
+            sizes = search(rows, levels[part.rows], settings.planned_gap)
+            table.fill(part.rows.start + rows, required_n=sizes)
         if counts is None or counts.metric.is_distance or len(counts.corners) != 1:
             continue
         # Planned tests are of independent cases.

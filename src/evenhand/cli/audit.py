@@ -93,7 +93,7 @@ def _audit_files(files: Sequence[str], make: Make, request: Request, options: Op
         _finish(options, [repeat, *read], partial(_repeat_audit, before, files), before)
     elif not any(options.get(name) for name in _COLUMNS):
         print_columns(files, make.__name__, to_stderr=prints_file(options))
-    elif not options["groups"]:
+    elif not options["groups"] and not options.get("goal"):
         raise InvalidInput("name the column of groups with --group COLUMN")
     else:
         inputs = [*files, *joined.values()]

@@ -4,7 +4,7 @@ The engine that holds the data counts its rows; labels are interpreted on the fe
 """
 
 from .column_guess import guess_positive, guess_roles, kind_of
-from .columns import count, group_columns
+from .columns import NO_GROUPS, count, group_columns
 from .counted_rows import CountedRows, count_rows, similar_names, sort_keys, sort_values
 from .counts_table import read_counts
 from .disclosure import PUBLIC_FACTS, RULES, Rule, rule_of

@@ -43,6 +43,10 @@ def as_finite(value: Any, what: str = "`threshold`") -> float:
     raise InvalidInput(f"{what} must be a finite number; got {brief(value)}")
 
 
+#: In place of group columns, if all cases are one group.
+NO_GROUPS: dict[str, Any] = {}
+
+
 def group_columns(groups: object, data: object) -> dict[str, Any]:
     """The group columns: by name, the name of a column of the table, or values.
 
@@ -53,6 +57,8 @@ def group_columns(groups: object, data: object) -> dict[str, Any]:
     >>> group_columns(["A", "B"], None)
     {'group': ['A', 'B']}
     """
+    if groups is NO_GROUPS:
+        return {}
     found = _find_groups(groups, data)
     if not found or any(column is None for _, column in found):
         must = "be the name of a column or its values"

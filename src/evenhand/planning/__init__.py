@@ -1,7 +1,7 @@
 """Planning: power, sample sizes, and the sizes at which scores jump or can be gamed."""
 
 from .power import Plan, detectable_difference, power
-from .required_n import required_n
+from .required_n import required_n, required_n_of_goal
 from .sample_size import sample_size
 from .score_jumps import ExploitableSizes, Jaggedness, exploitable_sizes, jaggedness
 
@@ -14,5 +14,6 @@ __all__ = [
     "jaggedness",
     "power",
     "required_n",
+    "required_n_of_goal",
     "sample_size",
 ]

@@ -10,6 +10,7 @@ is within -10 to +10% of the smallest size with this power.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..metrics import OneGroupMetric
 from .planned_tests import last_true
 
 _MAX_CASES, _NEIGHBOURS, _ROUNDING = 1e6, 32, 1e-12
+_MAX_GOAL_CASES = 2e5
 
 
 def required_n(
@@ -129,3 +131,34 @@ def _follow_tails(power: float, size: Floats, x2: Floats, n2: Floats, rates: Flo
         chance *= np.where(is_short, change * (j + x2) / failures, 1.0)
         tails.append(tail)
     return np.array(tails)
+
+
+@lru_cache(maxsize=1_000)
+def required_n_of_goal(goal: float, rate: float, level: float, power: float = 0.8) -> float:
+    """The cases from which on an exact binomial test finds that a rate is better than a goal.
+
+    The test is two-sided. Its power is not monotone in the number of cases: the result is the smallest
+    number from which on it stays above ``power``, or nan if that is more than 200,000.
+
+    >>> required_n_of_goal(0.8, 0.9, 0.05)
+    117.0
+    """
+    from scipy.special import ndtri
+
+    if goal > rate:
+        goal, rate = 1 - goal, 1 - rate
+    scores = zip((ndtri(1 - level / 2), ndtri(power)), (goal, rate), strict=True)
+    spread = sum(z * np.sqrt(p * (1 - p)) for z, p in scores)
+    guess = (spread / max(rate - goal, 1e-9)) ** 2
+    last = 2 * guess + 100 + 2 * np.log(level / 2) / np.log(goal)
+    if not last <= _MAX_GOAL_CASES:
+        return np.nan
+    n, q = np.arange(1.0, last), 1 - goal
+    # The largest number with P(X > k) above the level of one side, and two more.
+    critical = 2 + last_true(
+        lambda k, rows: binomial_cdf(n[rows] - k - 1, n[rows], q, goal) > level / 2,
+        np.floor(n * goal),
+        n,
+    )
+    found = binomial_cdf(n - critical, n, 1 - rate, rate)
+    return float(n[np.flatnonzero(found < power - _ROUNDING)[-1]] + 1)

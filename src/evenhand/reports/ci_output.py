@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ..auditing import Audit, Finding, Verdict, place_text
+from ..auditing import GOAL_KINDS, Audit, Finding, Verdict, place_text
 from ..errors import printable
 from ..wording import several
 from .narrative import line_key
@@ -30,12 +30,14 @@ def as_junit(
     about: dict[object, list[Finding]] = {}
     for finding in audit.findings:
         for metric in finding.metrics:
-            about.setdefault((line_key(finding), metric), []).append(finding)
+            key = line_key(finding), metric, finding.kind in GOAL_KINDS
+            about.setdefault(key, []).append(finding)
     fails = set(map(id, failing))
     for row in audit.rows:
         name = f"{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
-        findings = about.get((line_key(row), row.metric), [])
-        case = _add_case(suite, row.by, name, findings, fails)
+        name = f"goal {row.reference}: {name}" if row.is_goal else name
+        findings = about.get((line_key(row), row.metric, row.is_goal), [])
+        case = _add_case(suite, row.by or "all", name, findings, fails)
         if row.verdict in _UNTOLD and case.find("failure") is None:
             case.insert(0, Element("skipped", message=printable(row.reason or row.verdict)))
     for finding in audit.findings:

@@ -50,6 +50,7 @@ def as_page(
         title=title or summary.title,
         summary=summary,
         lines=summary.lines[:_MOST_LINES],
+        goals=summary.goals[:_MOST_LINES],
         panels=_draw_panels(summary),
         tables=list(_score_tables(summary)),
         inconclusive=_sort_inconclusive(summary),
@@ -69,7 +70,7 @@ def monitor_page(monitor: Monitor) -> str:
 
 def _draw_panels(summary: Summary) -> list[tuple[object, str]]:
     """Metrics with pictures of their gaps, first those of the key sentences, on one scale; none with many lines."""
-    rows, lines = summary.audit.rows, summary.lines
+    rows, lines = summary.rows, summary.lines
     if len(lines) > MOST_LINES_WITH_PANELS:
         return []
     drawn = {row.metric for row in rows if not (row.is_ratio or isnan(row.gap))}
@@ -112,11 +113,11 @@ def _choose_columns(summary: Summary) -> Iterator[tuple[str, list[tuple[Any, str
     """The metrics and places of each table: all metrics or, along axes, some places of a metric, with its title."""
     audit = summary.audit
     if not summary.has_places:
-        yield "", [(metric, place_text(audit.rows[0].at)) for metric in summary.metrics]
+        yield "", [(metric, place_text(summary.rows[0].at)) for metric in summary.metrics]
         return
     rank = {value: i for values in audit.axes.values() for i, value in enumerate(values)}
     for metric in summary.metrics:
-        at = {place_text(row.at): row.at for row in audit.rows if row.metric == metric.key}
+        at = {place_text(row.at): row.at for row in summary.rows if row.metric == metric.key}
         order = sorted(at.items(), key=lambda place: [rank.get(v, -1) for v in place[1].values()])
         columns = [(metric, place) for place, _ in order]
         for start in range(0, len(columns), _MOST_PLACES):

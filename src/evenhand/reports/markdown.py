@@ -9,7 +9,7 @@ from html import escape
 from ..auditing import Audit, Row
 from ..errors import printable
 from ..wording import number
-from .narrative import gap_interval, gap_text, interval_text, pvalue_text
+from .narrative import gap_interval, gap_text, goal_text, interval_text, pvalue_text
 from .summary import Summary
 
 # Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
@@ -23,7 +23,9 @@ _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
-    about = f"{summary.opening}. {summary.tests}. {summary.verdict_line}."
+    tests = [summary.tests, summary.verdict_line] if summary.rows else []
+    said = filter(None, [summary.opening, *tests, summary.goal_line])
+    about = "".join(f"{text}. " for text in said).rstrip()
     parts = [f"# {_escape(summary.title)}", _escape(about), _escape(summary.protection)]
     for name, rows in summary.key_groups.items():
         texts = [f"{row.verdict.sign} {summary.sentence_with_harm(row)}" for row in rows]
@@ -32,16 +34,14 @@ def as_markdown(audit: Audit) -> str:
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
     ci = f"{summary.level} CI"
-    lines = [
-        _row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]),
-        "|---|---|---:|---:|---|---:|---:|---|---:|---|",
-        *(
-            _row(_cells(row, line.name, summary))
-            for line in summary.lines
-            for row in line.rows.values()
-        ),
-    ]
-    parts.append("\n".join(lines))
+    compared = [(line.name, row) for line in summary.lines for row in line.rows.values()]
+    goals = [(summary.name_row(row), row) for row in summary.goals]
+    lines = [_row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"])]
+    lines += ["|---|---|---:|---:|---|---:|---:|---|---:|---|"]
+    for head, some in (("", compared), ("## Goals", goals)):
+        if some:
+            of_rows = (_row(_cells(row, name, summary)) for name, row in some)
+            parts += [head, "\n".join([*lines, *of_rows])]
     if audit.findings:
         parts.append(_list("## Findings", [f"{finding}." for finding in audit.findings]))
     parts.append(_list("## Methods", [f"{word}: {text}" for word, text in summary.facts]))
@@ -57,7 +57,7 @@ def _cells(row: Row, name: str, summary: Summary) -> list[str]:
     interval = interval_text(row.low, row.high)
     gap = [gap_text(row), gap_interval(row), pvalue_text(row, summary.settings)]
     verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
-    scores = [number(row.score), interval, number(row.reference_score)]
+    scores = [number(row.score), interval, goal_text(row) or number(row.reference_score)]
     return [name, row.metric, f"{row.support:,}", *scores, *gap, verdict]
 
 

@@ -46,6 +46,7 @@ _COMPARED = {
     Verdict.INCONCLUSIVE: "not distinguishable from",
     Verdict.NOT_TESTED: "not tested against",
 }
+_GOALS = {Verdict.MEETS: "meets", Verdict.MISSES: "misses"}
 
 
 # Parts of a sentence
@@ -265,7 +266,10 @@ def describe_row(row: Row, settings: Settings) -> str:
     if row.reason and not isnan(row.score):
         return f"{score}, not compared: {row.reason}"
     if row.verdict is Verdict.UNDEFINED or row.reason:
-        return f"{name} undefined: {row.reason}{_undefined_odds(row)}"
+        unchecked = f"; the goal of {row.reference} was not tested" if row.is_goal else ""
+        return f"{name} undefined: {row.reason}{_undefined_odds(row)}{unchecked}"
+    if row.is_goal:
+        return f"{score}, {_describe_goal(row, settings)}"
     if row.is_change:
         score = f"{name} {_describe_change(row)}"
     if row.verdict is Verdict.REFERENCE:
@@ -286,8 +290,38 @@ def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     if interval := gap_interval(row):
         yield f"{percent(settings['confidence_level'])} CI {interval}"
     if not isnan(row.p_adjusted):
-        adjusted = "" if settings["adjust"] == "none" else "adjusted "
-        yield f"{adjusted}p {pvalue(row.p_adjusted, settings['alpha'])}"
+        yield _describe_pvalue(row, settings)
+
+
+def _describe_goal(row: Row, settings: Settings) -> str:
+    """Whether a score meets its goal, and how many cases would show it."""
+    found = _GOALS.get(row.verdict, "found neither to meet nor to miss")
+    interval = interval_text(row.low, row.high, row.reference_score)
+    tested = (
+        f"{percent(settings['confidence_level'])} CI {interval}, {_describe_pvalue(row, settings)}"
+    )
+    said = [f"{found} the goal of {row.reference}", tested, goal_steps(row, settings)]
+    return "; ".join(filter(None, said))
+
+
+def goal_text(row: Row) -> str:
+    """A goal in a table, such as "≥0.8"; "" if a row has none."""
+    sign = "≥" if row.reference.startswith("at least") else "≤"
+    return f"{sign}{row.reference_score:.15g}" if row.is_goal else ""
+
+
+def goal_steps(row: Row, settings: Settings) -> str:
+    """How many cases would show that an inconclusive score meets its goal; "" if that is not known."""
+    if not row.required_n > row.support:
+        return ""
+    margin = planned_gap(settings) * (1 if goal_text(row)[0] == "≥" else -1)
+    better = min(max(row.reference_score + margin, 0.0), 1.0)
+    return f"80% power if the true score is {better:.4g}: {row.required_n:,.0f} cases"
+
+
+def _describe_pvalue(row: Row, settings: Settings) -> str:
+    adjusted = "" if settings["adjust"] == "none" else "adjusted "
+    return f"{adjusted}p {pvalue(row.p_adjusted, settings['alpha'])}"
 
 
 def _undefined_odds(row: Row) -> str:

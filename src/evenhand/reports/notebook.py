@@ -25,6 +25,7 @@ _CELL = (
 )
 _TABLE = "border-collapse:collapse;border:0;margin:4px 0;font-size:inherit;color:inherit"
 _COLOURS = {Verdict.HIGHER: "#c05510", Verdict.LOWER: "#2277bb", Verdict.EQUIVALENT: "#1f8a64"}
+_COLOURS |= {Verdict.MISSES: "#c05510", Verdict.MEETS: "#1f8a64"}
 
 
 @singledispatch
@@ -41,12 +42,16 @@ def as_html(result: object) -> str:
 def _(audit: Audit) -> str:
     summary = Summary(audit)
     notes = [f"{note.severity.capitalize()}: {summary.note_text(note)}" for note in summary.notes]
-    parts = [_div(f"{text}.") for text in (f"{summary.opening}. {summary.verdict_line}", *notes)]
+    said = filter(None, [summary.verdict_line if summary.rows else "", summary.goal_line])
+    opening = ". ".join([summary.opening, *said])
+    parts = [_div(f"{text}.") for text in (opening, *notes)]
     for name, rows in summary.key_groups.items():
         parts.append(_div(name, "margin-top:4px;font-weight:bold"))
         texts = [f"{_mark(row)} {_text(summary.sentence_with_harm(row))}" for row in rows]
         items = "".join(f"<li>{text}</li>" for text in texts)
         parts.append(f'<ul style="margin:0;list-style:none;padding-left:0">{items}</ul>')
+    goals = summary.goals[:MOST_LINES]
+    parts += [f"<div>{_mark(row)} {_text(summary.describe(row))}</div>" for row in goals]
     keys = [metric.key for metric in summary.metrics]
     lines = [
         [
@@ -56,7 +61,7 @@ def _(audit: Audit) -> str:
         ]
         for line in summary.lines[:MOST_LINES]
     ]
-    parts.append(_table(["group", "n", *keys], lines))
+    parts += [_table(["group", "n", *keys], lines)] * bool(lines)
     if more := len(summary.lines) - len(lines):
         parts.append(_div(f"… and {several(more, 'more group')}"))
     parts.append(_div(summary.caution, "opacity:.85"))

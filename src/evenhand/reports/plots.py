@@ -79,7 +79,8 @@ def _finish(
 
 def draw_audit(audit: Audit, key: str, by: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw the scores of a metric with their intervals: along the thresholds if there are several, else by group."""
-    rows = [row for row in audit.rows if row.metric == key and by in (None, row.by)]
+    compared = (row for row in audit.rows if not row.is_goal)
+    rows = [row for row in compared if row.metric == key and by in (None, row.by)]
     name = lookup_metric(key).name
     level = f"{percent(audit.settings['confidence_level'])} intervals"
     axes = {axis for row in rows for axis in row.at}

@@ -31,6 +31,8 @@ _ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none"
 _PLURALS = {"class": "classes", "stratum": "strata"}
 _CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
 _REVERSE = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
+_OF_GOALS = {Verdict.MISSES: "missed", Verdict.MEETS: "met"}
+_OF_GOALS |= {verdict: verdict.value for verdict in (Verdict.INCONCLUSIVE, Verdict.UNDEFINED)}
 _IDENTIFYING = 11
 _MOST_NESTED, _MOST_NAMED = 3, 4
 
@@ -69,10 +71,29 @@ class Summary:
         """The settings of the audit."""
         return self.audit.settings
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of the audit."""
-        return self.audit.rows
+        """The rows of the audit that compare groups."""
+        return tuple(row for row in self.audit.rows if not row.is_goal)
+
+    @cached_property
+    def goals(self) -> tuple[Row, ...]:
+        """The rows that compare scores with goals."""
+        return tuple(row for row in self.audit.rows if row.is_goal)
+
+    @property
+    def goal_line(self) -> str:
+        """How many goals are met and missed; "" without goals."""
+        counts = Counter(row.verdict for row in self.goals)
+        said = [f"{counts[verdict]:,} {word}" for verdict, word in _OF_GOALS.items()]
+        return f"{several(len(self.goals), 'test')} of goals: {', '.join(said)}" * bool(self.goals)
+
+    @property
+    def goal_tests(self) -> str:
+        """How goals were tested; "" without goals."""
+        name = _ADJUST[self.settings["adjust"]].removesuffix(" for discrete tests")
+        how = f"exact binomial tests, {name} by goal; Clopper-Pearson intervals"
+        return how * bool(self.goals)
 
     @cached_property
     def words(self) -> Words:
@@ -82,7 +103,7 @@ class Summary:
     @cached_property
     def names(self) -> dict[tuple[str, str], str]:
         """The name of each column and group."""
-        return told_apart(self.rows)
+        return told_apart(self.audit.rows)
 
     @cached_property
     def metrics(self) -> list[Any]:
@@ -168,7 +189,8 @@ class Summary:
         columns = [by for by in self.columns if " & " not in by] or list(self.columns)
         places = f", {self.places}" if self.places else ""
         name = f"{self.source}: " if self.source else ""
-        return f"{name}{self.extent} by {join_and(columns)}{places}"
+        by = f" by {join_and(columns)}" if columns else ""
+        return f"{name}{self.extent}{by}{places}"
 
     @property
     def compared_with(self) -> str:
@@ -188,6 +210,8 @@ class Summary:
     @property
     def opening(self) -> str:
         """What is compared with what."""
+        if not self.rows:
+            return f"All cases against goals; {self.independence}"
         return f"Each group against {self.compared_with}; {self.independence}"
 
     @property
@@ -269,6 +293,10 @@ class Summary:
         for row in self.key_rows:
             groups.setdefault(self.name_row(row), []).append(row)
         return groups
+
+    def describe(self, row: Row) -> str:
+        """All numbers of a row in a sentence."""
+        return f"{self.name_row(row)}: {narrative.describe_row(row, self.settings)}."
 
     def sentence(self, row: Row) -> str:
         """The key sentence of a row, and the groups inside its group of which it holds, too."""
@@ -363,7 +391,7 @@ class Summary:
         rows, s, cautions = self.rows, self.settings, []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        counts = (count for row in rows for count in (row.cells or (row.n,)))
+        counts = (count for row in self.audit.rows for count in (row.cells or (row.n,)))
         if s["protect"] is None and any(0 < count < _IDENTIFYING for count in counts):
             identify = f"Counts below {_IDENTIFYING} can identify people"
             cautions.append(f"{identify}: round them before publishing")
@@ -396,12 +424,16 @@ class Summary:
         versions = [f"{name} {version}" for name, version in self.audit.versions.items()]
         made = str(provenance.get("made", ""))[:16].replace("T", " ")
         is_smoothed = any(not isnan(row.smoothed) for row in self.rows)
-        facts = {
+        comparisons = {
             "Compared with": f"{self.compared_with}; {self.independence}",
             "Tests": self.tests,
             "Intervals": f"{self.level}, one comparison each",
             "“At least”": self.bounds,
             "Equivalent": f"no difference was found, and {within}",
+        }
+        facts: dict[str, Any] = comparisons if self.rows else {}
+        facts |= {
+            "Goals": self.goal_tests,
             "Worse": s["favourable"]
             and "said of selection rates and of the error rate whose errors are unfavourable",
             "Smoothed": is_smoothed

@@ -25,6 +25,8 @@ _CODES = {
     Verdict.EQUIVALENT: "eq",
     Verdict.INCONCLUSIVE: "in",
     Verdict.REFERENCE: "rf",
+    Verdict.MISSES: "mi",
+    Verdict.MEETS: "me",
 }
 _STEPS = (0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -42,6 +44,7 @@ SHAPES = Picture(
     '<path id="hi" d="M0-3.8 3.5 3H-3.5Z"/><path id="lo" d="M0 3.8 3.5-3H-3.5Z"/><circle id="eq" r="3.3"/>'
     '<rect id="in" x="-2.8" y="-2.8" width="5.6" height="5.6"/><path id="un" d="M-3-3 3 3M3-3-3 3"/>'
     '<path id="ul" d="M-4-1.5H4M-4 1.5H4M-2 4 2-4"/><path id="rf" d="M0-4 4 0 0 4-4 0Z"/>'
+    '<path id="mi" d="M-3-3 3 3M3-3-3 3"/><path id="me" d="M-3.5 0-1 2.8 3.5-3" fill="none"/>'
     '<path id="end" d="M-4-3.5 0 0-4 3.5" fill="none"/><path id="start" d="M4-3.5 0 0 4 3.5" fill="none"/>'
 )
 """The marks, which other pictures refer to by their names."""

@@ -6,7 +6,8 @@ are left out; the p-value always stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from math import isnan
 
@@ -51,7 +52,8 @@ def as_text(
         list(_head(summary, paint)),
         [f"{note.severity.capitalize()}: {summary.note_text(note)}" for note in summary.notes],
         list(_explain(summary, paint)) if explain else [],
-        _table(summary, most, width, paint),
+        _table(summary, most, width, paint) if summary.rows else [],
+        list(_goals(summary, most, width, paint)),
         list(_below(summary, most, is_command)),
     ]
     lines = [line for part in parts if part for line in (*part, "")]
@@ -74,7 +76,9 @@ def _head(summary: Summary, paint: _Paint) -> Iterator[str]:
     about = filter(None, [summary.source, summary.extent, *counts, summary.places])
     yield paint(printable(f"evenhand {command}: {', '.join(about)}"), _BOLD)
     yield printable(summary.opening)
-    yield from filter(None, [summary.tests, summary.verdict_line, summary.protection])
+    if summary.rows:
+        yield from (summary.tests, summary.verdict_line)
+    yield from filter(None, [summary.goal_line, summary.protection])
 
 
 def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
@@ -92,6 +96,8 @@ def _explain(summary: Summary, paint: _Paint) -> Iterator[str]:
             if row.verdict is not Verdict.REFERENCE and row not in key_rows:
                 yield say(row, f"{line.name}: {narrative.describe_row(row, summary.settings)}.")
 
+    yield from (say(row, summary.describe(row)) for row in summary.goals)
+
 
 def _paint_verdict(row: Row, text: str, paint: _Paint) -> str:
     return paint(text, _CODES.get(row.verdict, _FAINT))
@@ -105,6 +111,16 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     rows = list(islice(_choose_rows(summary.lines, most), most))
     if not rows:
         return [summary.no_difference]
+    table = _align(rows, summary, width, paint)
+    said, shown = set(map(narrative.claim_key, rows)), set(rows)
+    others = [row for line in summary.lines for row in line.differing if row not in shown]
+    hidden = sum(narrative.mirror_key(row) not in said for row in others)
+    more = [f"… and {hidden:,} more that differ"] if hidden else []
+    return [*table, *more]
+
+
+def _align(rows: Sequence[Row], summary: Summary, width: int, paint: _Paint) -> list[str]:
+    """Rows as lines, with the names of their groups."""
     cells = [_cells(row, summary) for row in rows]
     table = {title: [title, *(row[title] for row in cells)] for title in cells[0]}
     table["CI"][0], table["verdict"][0] = f"{summary.level} CI", ""
@@ -119,11 +135,7 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Paint) -> lis
     contents = zip(["group", *first_column], *table.values(), strict=True)
     right = [i for i, title in enumerate(table, 1) if title in _RIGHT]
     head, *lines = aligned(contents, right=right, between=" ")
-    said, shown = set(map(narrative.claim_key, rows)), set(rows)
-    others = [row for line in summary.lines for row in line.differing if row not in shown]
-    hidden = sum(narrative.mirror_key(row) not in said for row in others)
-    more = [f"… and {hidden:,} more that differ"] if hidden else []
-    return [paint(head, _BOLD), *lines, *more]
+    return [paint(head, _BOLD), *lines]
 
 
 def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
@@ -142,7 +154,7 @@ def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
 
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
-    form = "{:+.3f}".format if row.is_change else number
+    reference, form = row.reference_score, "{:+.3f}".format if row.is_change else number
     p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
     verdict = "" if row.differs else f" {row.verdict}"
     worse = " worse" if narrative.harms(row, summary.settings) else ""
@@ -150,7 +162,7 @@ def _cells(row: Row, summary: Summary) -> dict[str, str]:
         "metric": printable(row.metric),
         "n": f"{row.support:,}",
         "score": narrative.score_text(row),
-        "ref": "" if isnan(row.reference_score) else form(row.reference_score),
+        "ref": narrative.goal_text(row) or (not isnan(reference) and form(reference)) or "",
         "diff": narrative.gap_text(row),
         "CI": narrative.gap_interval(row),
         "p": "1" if p == "1.000" else p.replace("0.", ".", 1),
@@ -199,6 +211,19 @@ def _shorten_name(name: str, width: int) -> str:
         else:
             tail = tail[1:]
     return name if head + tail == name else f"{head}…{tail}"
+
+
+# Goals
+
+
+def _goals(summary: Summary, most: int | None, width: int, paint: _Paint) -> Iterator[str]:
+    """The scores that have a goal, most important first; all without a limit."""
+    if rows := summary.goals[:most]:
+        yield paint(f"Goals ({summary.goal_tests})", _BOLD)
+        yield from _align(rows, summary, width, paint)
+    if more := Counter(row.verdict for row in summary.goals[len(rows) :]):
+        said = ", ".join(f"{n:,} {verdict}" for verdict, n in more.items())
+        yield f"… and {more.total():,} more: {said}"
 
 
 # Below the table
