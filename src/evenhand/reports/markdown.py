@@ -31,6 +31,7 @@ def as_markdown(audit: Audit) -> str:
     parts.append("## Scores")
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
+    parts += [_list(_escape(f"{across}:"), texts) for across, texts in summary.variation.items()]
     ci = f"{summary.level} CI"
     lines = [
         _row(["group", "metric", "n", "score", ci, "reference", "gap", ci, "p", "verdict"]),
