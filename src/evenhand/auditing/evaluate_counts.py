@@ -203,6 +203,8 @@ class ComparedCounts:
         The gap to the reference as a share of the gap to the rest, of which all cases are a part.
     worth : array
         How many cases an effective one stands for.
+    is_melded : bool
+        Whether scores of several rates have melded tests and intervals, not mid-p ones.
     """
 
     metric: Metric
@@ -210,6 +212,7 @@ class ComparedCounts:
     corners: list[Sides]
     share: Floats
     worth: Floats
+    is_melded: bool = False
 
     @classmethod
     def of(cls, scored: Sequence[Scored]) -> tuple[ComparedCounts, Columns]:
@@ -278,7 +281,8 @@ class ComparedCounts:
                 pvalue[rows], method[rows], is_higher[rows] = pvalues[which], methods[which], True
                 continue
             group, reference, _ = sides.take(first)
-            test = equality_test(self.metric.base, group, reference, whole=is_whole)
+            law = {"whole": is_whole, "melded": self.is_melded}
+            test = equality_test(self.metric.base, group, reference, **law)
             pvalue[rows], method[rows] = test.pvalues[which], test.method
             is_higher[rows] = test.is_higher[which]
             if test.pairs is not None:
@@ -342,7 +346,7 @@ class ComparedCounts:
                 low, high = self._bound_distances(first, level)
             else:
                 group, reference, _ = sides.take(first)
-                law = melded_gaps if gaps is None else score_gaps
+                law = melded_gaps if gaps is None or self.is_melded else score_gaps
                 kind = gap_kind(self.metric)
                 low, high = law(self.metric.base, group, reference, kind).interval(level)
             ends.append((low[which], high[which]))

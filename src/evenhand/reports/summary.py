@@ -26,7 +26,7 @@ from ..wording import join_and, legible, number, percent, several
 from . import narrative
 from .words import Settings, Words
 
-_APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
+_APPROXIMATE = {"mid-p", "melded", "approximate", "effective counts", "montecarlo"}
 _ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
 _PLURALS = {"class": "classes", "stratum": "strata"}
 _CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
