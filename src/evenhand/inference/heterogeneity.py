@@ -59,7 +59,8 @@ def equal_rates_pvalue(
         drawn = rng.multivariate_hypergeometric(n, rarer, draws)
     else:
         drawn = rng.binomial(n, rarer / total, (draws, len(n)))
-    return drawn_pvalue(np.count_nonzero(reaches(_statistics(drawn, n), observed)), draws)
+    extreme = np.count_nonzero(reaches(_statistics(drawn, n), observed))
+    return drawn_pvalue(int(extreme), draws)
 
 
 def spread_interval(x: Integers, n: Integers, confidence_level: float) -> tuple[float, float]:
@@ -69,21 +70,21 @@ def spread_interval(x: Integers, n: Integers, confidence_level: float) -> tuple[
     >>> round(low, 3), round(high, 3)
     (0.121, 0.366)
     """
-    from scipy.special import gammainc, ndtri
+    from scipy.special import gammainc, gammaincinv, ndtr, ndtri
 
     if not 0 < x.sum() < n.sum():
         return np.nan, np.nan
-    weights, rates = n / n.sum(), _list_rates(x, n)
-    observed = _weighted_spread(x / n, weights) ** 2
+    tail, weights, rates = ndtri((1 - confidence_level) / 2), n / n.sum(), _list_rates(x, n)
     mean, variance = _square_moments(rates, n)
     shape = mean**2 / np.maximum(variance, 1e-300)
-    below = gammainc(shape, observed * shape / np.maximum(mean, 1e-300))
+    scale = np.maximum(mean, 1e-300) / shape
+    # If S is too small even for equal rates, the upper end is still above 0.
+    smallest = gammaincinv(shape[0], ndtr(tail + 0.5)) * scale[0]
+    observed = max(_weighted_spread(x / n, weights) ** 2, smallest)
+    below = gammainc(shape, observed / scale)
     # S rises with the spread; what contradicts this is approximation error.
     rising = -np.minimum.accumulate(ndtri(np.clip(below, 1e-300, 1 - 1e-16)))
-    spreads, tail = _weighted_spread(rates, weights), ndtri((1 - confidence_level) / 2)
-    # If S is too small even for equal rates, the upper end is still above 0.
-    tails = tail, max(-tail, rising[0] + 0.5)
-    low, high = np.interp(tails, rising, spreads).tolist()
+    low, high = np.interp((tail, -tail), rising, _weighted_spread(rates, weights)).tolist()
     return low, high
 
 
