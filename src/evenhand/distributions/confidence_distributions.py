@@ -90,7 +90,7 @@ def confidence_distribution(
     samples = []
     for row in counts:
         splits = []
-        for split, direction in zip(row, _directions(metric), strict=True):
+        for split, direction in zip(row, _directions_at(metric, end), strict=True):
             pairs = (split + added for added in _added_counts(end, direction))
             splits.append(tuple(tuple(pair.tolist()) for pair in pairs))
         samples.append(score_sample(metric, metric.tree, *splits))
@@ -300,6 +300,24 @@ def _directions(metric: OneGroupMetric) -> tuple[int | None, ...]:
     steps = [np.diff(scores, axis=axis) for axis in range(3)]
     changes = [((step > 1e-9).any(), (step < -1e-9).any()) for step in steps]
     return tuple(int(up) - int(down) if up or down else None for up, down in changes)
+
+
+@lru_cache(maxsize=256)
+def _directions_at(metric: OneGroupMetric, end: End) -> tuple[int | None, ...]:
+    """The same for one end, by the other rates at that end where the score does both.
+
+    Marginal benefit falls with the rate of errors if all are false negatives. So the case that is
+    added for the lower end is one of these, and with errors of one kind the end is that of a rate.
+    """
+    directions = list(_directions(metric))
+    sign = {"low": -1, "mid": 0, "high": 1}[end]
+    corner = [0.97 if sign * (one or 0) > 0 else 0.03 for one in directions]
+    for i in np.flatnonzero(np.equal(directions, 0)) if sign else ():
+        rates: list[Any] = [*corner]
+        rates[i] = np.linspace(0.03, 0.97, 12)
+        steps = np.diff(_score_at_rates(metric, metric.tree, *rates))
+        directions[i] = int((steps > 1e-9).any()) - int((steps < -1e-9).any())
+    return tuple(directions)
 
 
 @lru_cache(maxsize=128)
