@@ -6,6 +6,8 @@ docs/reference/evidence.md.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import evenhand as eh
@@ -22,7 +24,7 @@ EQUAL = {
     "10 of 100 beside one of 100,000, rate .5 (chi-square)": ([100] * 10 + [100_000], 0.5),
 }
 VARYING = ((60, 20, 0.3, 0.10), (60, 40, 0.3, 0.06), (20, 40, 0.3, 0.08))
-SPREADS = {
+SPREADS: dict[str, tuple[list[int], Any]] = {
     "3 of 20: .1, .3, .5": ([20] * 3, [0.1, 0.3, 0.5]),
     "3 of 5: .01, .5, .9": ([5] * 3, [0.01, 0.5, 0.9]),
     "3 of 100: .01, .01, .1": ([100] * 3, [0.01, 0.01, 0.1]),
@@ -65,7 +67,7 @@ def main() -> None:
         print(f"| {groups} of {size}, rate {rate}, s.d. {sd} | {named} |")
     print("\n| true rates | coverage | above the low end | below the high end |\n|---|---|---|---|")
     for name, (sizes, rates) in SPREADS.items():
-        n, true = np.array(sizes), np.array(rates, dtype=float)
+        n, true = np.array(sizes), np.asarray(rates, dtype=float)
         weights = n / n.sum()
         spread = np.sqrt(weights @ (true - weights @ true) ** 2)
         ends = [spread_interval(x, n, 0.95) for x in rng.binomial(n, true, (2_000, len(n)))]

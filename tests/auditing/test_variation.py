@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from math import isnan
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,7 +83,7 @@ def test_each_place_has_its_own_tests() -> None:
 
 
 @pytest.mark.parametrize("more", [{"sample_weight": "w"}, {"cluster": "c"}, {"strata": "h"}, {"protect": 5}])
-def test_dependent_weighted_rounded_or_stratified_cases_are_not_tested(more: dict[str, object]) -> None:
+def test_dependent_weighted_rounded_or_stratified_cases_are_not_tested(more: Any) -> None:
     a = eh.audit(AXES, y_true="y", y_pred="p", groups="g", metrics="tpr", **more)
     assert a.variation == () and "varies" not in as_text(a)
 

@@ -318,8 +318,8 @@ def test_the_p_value_of_mcc_with_limits_is_that_of_its_gap() -> None:
 def test_far_ends_of_melded_gaps_are_those_of_quadrature() -> None:
     """Of 48 of 52 against 17 of 18, P(G <= end) is the tail, however small; ends were off by 6.5e-4."""
     for x, n in (((48, 17), (52, 18)), ((17, 48), (18, 52))):
-        sides = (cells_of(x[i], n[i]) for i in range(2))
-        gaps = melded_gaps(TPR.base, *sides, "difference")
+        group, reference = (cells_of(x[i], n[i]) for i in range(2))
+        gaps = melded_gaps(TPR.base, group, reference, "difference")
         for tail in (0.025, 5e-4, 5e-6, 5e-9):
             low, high = (float(end[0]) for end in gaps.interval(1 - 2 * tail))
             first, second = beta(x[0], n[0] - x[0] + 1), beta(x[1] + 1, n[1] - x[1])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Integers
 from ..inference import count_successes, equal_rates_pvalue, spread_interval
 from ..metrics import Metric
 from ..randomness import generator
@@ -35,16 +36,17 @@ def add_variation(
     tests = list(_list_tests(overall, comparisons))
     if not tests:
         return overall.take(...)
+    counts: Sequence[tuple[Integers, Integers]]
     rows, is_rate, names, place, counts = zip(*tests, strict=True)
     least = max(_MIN_DRAWS, _DRAWS_PER_TEST * np.bincount(place).max())
     most = _MAX_COUNTS // sum(n.size for _, n in counts)
     draws = int(min(max(least, most), _MAX_DRAWS))
     # The same generator, so that TPR and FNR have the same p-value.
-    pvalue = np.array([equal_rates_pvalue(*xn, generator(settings.rng), draws) for xn in counts])
+    pvalue = np.array([equal_rates_pvalue(x, n, generator(settings.rng), draws) for x, n in counts])
     adjusted = pvalue.copy()
     for of_place in (np.equal(place, i) for i in set(place)):
         adjusted[of_place] = adjust_holm(pvalue[of_place])
-    spreads = np.array([spread_interval(*xn, settings.confidence_level) for xn in counts])
+    spreads = np.array([spread_interval(x, n, settings.confidence_level) for x, n in counts])
     # Scores such as F1 are no rates, and vary differently.
     low, high = np.where(is_rate, spreads.T, np.nan)
     table = overall.take(np.append(np.arange(len(overall)), rows))
@@ -58,12 +60,12 @@ def _list_tests(overall: ResultsTable, comparisons: Sequence[Comparisons]) -> It
     """The overall row, whether the score is a rate, the column, the place and counts of each test."""
     parts = {part.source: part for part in comparisons if part.is_of_cells and not part.strata}
     for metric, everybody, of_metric in overall.blocks:
-        part, tally = parts.get(everybody.source), everybody.tally
+        part, tally = parts.get(everybody.source, everybody), everybody.tally
         is_plain = not tally.weighted and tally.clusters is None and tally.rule is None
         is_tested = isinstance(metric, Metric) and metric.base.curve is not None
-        for rows, cells in (
-            part.columns(part.counts.cells) if part and is_plain and is_tested else ()
-        ):
+        if not (everybody.source in parts and is_plain and is_tested):
+            continue
+        for rows, cells in part.columns(part.counts.cells):
             x, n = np.array(count_successes(metric.base, cells[part.group[rows]]), dtype=np.int64)
             place, name = part.place[rows[0]], part.groupings[part.grouping[rows[0]]].name
             if np.count_nonzero(n) >= _FEWEST_GROUPS:

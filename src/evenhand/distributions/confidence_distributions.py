@@ -312,7 +312,7 @@ def _directions_at(metric: OneGroupMetric, end: End) -> tuple[int | None, ...]:
     directions = list(_directions(metric))
     sign = {"low": -1, "mid": 0, "high": 1}[end]
     corner = [0.97 if sign * (one or 0) > 0 else 0.03 for one in directions]
-    for i in np.flatnonzero(np.equal(directions, 0)) if sign else ():
+    for i in [i for i, one in enumerate(directions) if one == 0 and sign]:
         rates: list[Any] = [*corner]
         rates[i] = np.linspace(0.03, 0.97, 12)
         steps = np.diff(_score_at_rates(metric, metric.tree, *rates))

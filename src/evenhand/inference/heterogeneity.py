@@ -132,4 +132,4 @@ def _list_rates(x: Integers, n: Integers) -> Floats:
         shape = np.linspace(-1, 1, len(n))
     unit = np.sqrt(pooled * (1 - pooled) / n.sum()) / _weighted_spread(shape, n / n.sum())
     c = np.linspace(0, unit * (np.sqrt(_statistics(x, n)) + 5), _SPREADS)[:, None]
-    return np.clip(pooled + c * shape, 0, 1)
+    return np.asarray(np.clip(pooled + c * shape, 0, 1))
