@@ -39,6 +39,7 @@ bench-report: ; $(python) benchmarks/report.py $(ARGS) ## the report in Chromium
 
 ## Measurements
 bench-calibration: ; $(python) benchmarks/calibration.py ## sizes of tests and coverage of intervals; five minutes
+bench-variation: ; $(python) benchmarks/variation.py ## whether rates vary between groups: false alarms, power and coverage; two minutes
 bench-whole-audits: ; $(python) benchmarks/whole_audits.py $(ARGS) ## error rates of whole audits; slow
 bench-peers: ; $(python) benchmarks/peers $(ARGS) ## comparison with other libraries: ARGS="--environments DIR"; some GB, a quarter of an hour
 bench-conformance: ; $(python) benchmarks/peers/own_tests.py $(ARGS) ## peers' own tests, repeated here: ARGS="--tests fairlearn=DIR --tests PyCM=DIR"; a few minutes

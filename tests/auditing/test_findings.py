@@ -26,7 +26,7 @@ def test_codes_and_severities_do_not_change() -> None:
     assert ", ".join(sorted(said)) == (
         "EH001 constant warning, EH002 repeated-rows warning, EH003 similar-groups warning, EH101 differs alert, "
         "EH102 four-fifths warning, EH104 beyond-margin alert, EH105 base-rate note, EH106 selection-rate warning, "
-        "EH108 below-goal alert, EH109 goal-unproven warning, "
+        "EH108 below-goal alert, EH109 goal-unproven warning, EH110 varies warning, "
         "EH201 undefined warning, EH202 too-few note, EH203 spread warning, EH301 left-out warning, "
         "EH302 missing-group note, EH303 absent-label note, EH304 chosen-reference note, EH305 weighted note, "
         "EH306 not-pooled note, EH307 skipped-files note, EH308 protected note, EH309 clusters note"
@@ -36,10 +36,10 @@ def test_codes_and_severities_do_not_change() -> None:
 def test_findings_come_worst_first() -> None:
     a = eh.audit_counts(compas(), by="race", favourable="positive")
     about_gaps = ("differs", "beyond-margin", "base-rate", "selection-rate")
-    order = ["constant", "differs", "four-fifths", "undefined", "too-few"]
+    order = ["constant", "differs", "four-fifths", "undefined", "too-few", "varies"]
     places = [order.index("differs" if f.kind in about_gaps else f.kind) for f in a.findings]
     assert places == sorted(places)
-    kinds = {"differs", "beyond-margin", "selection-rate", "four-fifths", "too-few"}
+    kinds = {"differs", "beyond-margin", "selection-rate", "four-fifths", "too-few", "varies"}
     assert {f.kind for f in a.findings} == kinds
     assert all((f.code, f.severity) == KINDS[f.kind] for f in a.findings)
     assert a.findings[0].sentence == (
@@ -57,7 +57,8 @@ def test_every_row_that_says_something_has_one_finding_of_its_kind() -> None:
         Verdict.LOWER: {"differs", "beyond-margin", "base-rate", "selection-rate"},
     }
     for a in random_audits():
-        found = {(f.by, f.group, m): f.kind for f in a.findings if f.kind != "four-fifths" for m in f.metrics}
+        of_rows = [f for f in a.findings if f.kind not in ("four-fifths", "varies")]
+        found = {(f.by, f.group, m): f.kind for f in of_rows for m in f.metrics}
         expected = {(r.by, r.group, r.metric): kinds[r.verdict] for r in a.rows if r.verdict in kinds}
         assert found.keys() == expected.keys()
         assert all(found[key] in expected[key] for key in found)

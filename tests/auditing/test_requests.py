@@ -22,7 +22,7 @@ COUNTS = {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}
 ARGUMENTS = (
     "data y_true y_pred y_score groups threshold positive classes strata sample_weight count cluster bins "
     "merge_variants metrics reference confidence_level alpha adjust family margin bounds strength favourable "
-    "intersections group_names protect wording rng"
+    "intersections group_names protect wording goal rng"
 )
 
 

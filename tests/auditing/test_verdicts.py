@@ -237,3 +237,11 @@ def test_a_test_of_one_distribution_claims_no_direction() -> None:
         assert Verdict.UNLIKE in {r.verdict for r in drawn} <= {Verdict.UNLIKE, Verdict.INCONCLUSIVE}
         assert all(r.verdict is verdict_of(r, a.settings) for r in drawn)
         assert not any(r.verdict is Verdict.UNLIKE for r in a.rows if r.question == "equal scores")
+
+
+def test_marginal_benefit_without_errors_is_equivalent_by_its_melded_interval() -> None:
+    """A true benefit of .1 shows no error in .9**n of samples: more than 2.5% up to n = 34."""
+    found = {
+        n: verdicts({"A": (n, 0, 0, 0), "B": (50_000, 0, 0, 50_000)}, "mb", margin=0.1)["A"] for n in (20, 29, 34, 60)
+    }
+    assert found == {20: "inconclusive", 29: "inconclusive", 34: "inconclusive", 60: "equivalent"}

@@ -11,6 +11,7 @@ import pytest
 from matrices import matrix
 from oracle import drawn_scores
 from pytest import approx
+from scipy.integrate import quad
 from scipy.stats import beta, hypergeom
 
 from evenhand import disparity, match_test, metric
@@ -274,3 +275,59 @@ def test_effective_counts_are_tested_by_the_interval_of_the_gap() -> None:
     is_low = exact.pvalues < 0.9
     assert effective.pvalues[is_low] == approx(exact.pvalues[is_low], abs=1e-8)
     assert (effective.is_higher == exact.is_higher)[is_low].all()
+
+
+def drawn_mcc(cells: tuple[int, ...], draws: int = 400_000) -> Any:
+    """True MCC given counts, or 0: each rate is an even mixture of Beta(x, n - x + 1) and Beta(x + 1, n - x)."""
+    tp, fn, fp, tn = cells
+    rng, rates = np.random.default_rng(5), []
+    for x, rest in ((tp + fn, fp + tn), (tp, fn), (fp, tn)):
+        first = rng.random(draws) < 0.5
+        a, b = x + first, rest + ~first
+        drawn = rng.beta(np.maximum(a, 1e-9), np.maximum(b, 1e-9))
+        rates.append(np.where(a == 0, 0.0, np.where(b == 0, 1.0, drawn)))
+    prev, tpr, fpr = rates
+    positive = prev * tpr + (1 - prev) * fpr
+    with np.errstate(invalid="ignore", divide="ignore"):
+        score = (tpr - fpr) * np.sqrt(prev * (1 - prev) / (positive * (1 - positive)))
+    return np.where((positive == 0) | (positive == 1), 0.0, score)
+
+
+@pytest.mark.parametrize(
+    ("group", "reference"),
+    [((0, 3, 2, 0), (3000, 200, 300, 2000)), ((3, 0, 0, 2), (200, 3000, 2000, 300))],
+)
+def test_tails_of_a_group_that_is_always_wrong_are_those_of_its_mirror(group: Any, reference: Any) -> None:
+    """MCC has an atom at -1 or at 1; the tail of a limit at 80% was .1132 in place of .1."""
+    gaps = drawn_mcc(group) - drawn_mcc(reference)
+    for level in (0.8, 0.95):
+        found = disparity(matrix(*group), matrix(*reference), "mcc", confidence_level=level)
+        tails = np.mean(gaps <= found.low), np.mean(gaps >= found.high)
+        assert tails == approx(((1 - level) / 2,) * 2, abs=0.0025)
+
+
+def test_the_p_value_of_mcc_with_limits_is_that_of_its_gap() -> None:
+    """P = .4796; it was .4671."""
+    group, reference = (0, 2, 0, 28), (118_316, 90_857, 459_781, 331_046)
+    gaps = drawn_mcc(group) - drawn_mcc(reference)
+    expected = 2 * min(np.mean(gaps <= 0), np.mean(gaps >= 0))
+    found = disparity(matrix(*group), matrix(*reference), "mcc_limit").pvalue
+    assert found == approx(expected, abs=0.004) and found == approx(0.4796, abs=0.002)
+
+
+def test_far_ends_of_melded_gaps_are_those_of_quadrature() -> None:
+    """Of 48 of 52 against 17 of 18, P(G <= end) is the tail, however small; ends were off by 6.5e-4."""
+    for x, n in (((48, 17), (52, 18)), ((17, 48), (18, 52))):
+        group, reference = (cells_of(x[i], n[i]) for i in range(2))
+        gaps = melded_gaps(TPR.base, group, reference, "difference")
+        for tail in (0.025, 5e-4, 5e-6, 5e-9):
+            low, high = (float(end[0]) for end in gaps.interval(1 - 2 * tail))
+            first, second = beta(x[0], n[0] - x[0] + 1), beta(x[1] + 1, n[1] - x[1])
+            assert quadrature(first.cdf, second.pdf, low) == approx(tail, rel=1e-6)
+            first, second = beta(x[0] + 1, n[0] - x[0]), beta(x[1], n[1] - x[1] + 1)
+            assert quadrature(first.sf, second.pdf, high) == approx(tail, rel=1e-6)
+
+
+def quadrature(tail: Any, density: Any, gap: float) -> float:
+    points = sorted({0.5, 0.9, 0.97, min(max(-gap, 0.0), 1.0), min(max(1 - gap, 0.0), 1.0)})
+    return float(quad(lambda s: tail(s + gap) * density(s), 0, 1, points=points, limit=500, epsabs=1e-14)[0])

@@ -26,7 +26,7 @@ def evaluate_changes(metric: Metric, comparisons: Comparisons, settings: Setting
     change, ones = find_metric("mb").base, np.ones(len(n))
     group, reference = map(_change_cells, pairs)
     sides = Sides(group, reference, ones > 0)
-    counts = ComparedCounts(change, comparisons, [sides], ones, ones)
+    counts = ComparedCounts(change, comparisons, [sides], ones, ones, is_melded=True)
     scores, reference_scores = (change.scores(cells) for cells in (group, reference))
     reference_scores[is_reference] = np.nan
     gap, level = scores - reference_scores, settings.confidence_level

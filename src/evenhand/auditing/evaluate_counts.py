@@ -211,6 +211,8 @@ class ComparedCounts:
         How many cases an effective one stands for.
     clusters : ClusteredRates or None
         What is tested in place of counts of cases that depend on each other, of scores of one rate.
+    is_melded : bool
+        Whether scores of several rates have melded tests and intervals, not mid-p ones.
     """
 
     metric: Metric
@@ -219,6 +221,7 @@ class ComparedCounts:
     share: Floats
     worth: Floats
     clusters: ClusteredRates | None = None
+    is_melded: bool = False
 
     @classmethod
     def of(cls, scored: Sequence[Scored], settings: Settings) -> tuple[ComparedCounts, Columns]:
@@ -317,7 +320,8 @@ class ComparedCounts:
                 pvalue[rows], method[rows], is_higher[rows] = pvalues[which], methods[which], True
                 continue
             group, reference, _ = sides.take(first)
-            test = equality_test(self.metric.base, group, reference, whole=is_whole)
+            law = {"whole": is_whole, "melded": self.is_melded}
+            test = equality_test(self.metric.base, group, reference, **law)
             pvalue[rows], method[rows] = test.pvalues[which], test.method
             is_higher[rows] = test.is_higher[which]
             if test.pairs is not None:
@@ -402,7 +406,7 @@ class ComparedCounts:
                 low, high = self._bound_distances(first, level)
             else:
                 group, reference, _ = sides.take(first)
-                law = melded_gaps if gaps is None else score_gaps
+                law = melded_gaps if gaps is None or self.is_melded else score_gaps
                 kind = gap_kind(self.metric)
                 low, high = law(self.metric.base, group, reference, kind).interval(level)
             ends.append((low[which], high[which]))

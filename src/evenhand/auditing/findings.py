@@ -37,6 +37,7 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "constant": ("EH001", "warning"),
     "differs": ("EH101", "alert"),
     "beyond-margin": ("EH104", "alert"),
+    "varies": ("EH110", "warning"),
     "base-rate": ("EH105", "note"),
     "selection-rate": ("EH106", "warning"),
     "four-fifths": ("EH102", "warning"),
@@ -116,6 +117,7 @@ def make_finding(kind: str, sentence: str, **about: Any) -> Finding:
 
 def find(
     table: ResultsTable,
+    overall: ResultsTable,
     tally: Tally,
     comparisons: Sequence[Comparisons],
     settings: Settings,
@@ -125,6 +127,7 @@ def find(
     return (
         *find_constants(tally),
         *find_in_rows(table, tally, settings),
+        *find_varying(overall, settings),
         *find_spreads(comparisons),
         *find_not_pooled(comparisons, metrics),
         *find_left_out(tally),
@@ -185,6 +188,17 @@ def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
     if tally.labelled and row.metric in WITHOUT_LABELS:
         return "selection-rate"
     return "beyond-margin" if row.certain_gap > margin_of(row) else "differs"
+
+
+def find_varying(overall: ResultsTable, settings: Settings) -> Iterator[Finding]:
+    """Metrics that vary between the groups of a column."""
+    columns = set(overall["by"][~np.isnan(overall["varies_pvalue"])])
+    for row in overall.rows:
+        if row.varies_adjusted <= settings.alpha:
+            name = row.by if len(columns) > 1 else ""
+            sentence = reach("Finding.sentence")("varies", [row], name, settings.recorded())
+            about = {"at": row.at, "by": row.by, "metrics": (row.metric,)}
+            yield make_finding("varies", sentence, **about)
 
 
 def list_unjudged(keys: Sequence[str]) -> list[str]:

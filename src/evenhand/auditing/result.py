@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import product
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,24 @@ class Audit:
     @cached_property
     def overall(self) -> tuple[Row, ...]:
         """The scores of all cases together."""
-        return self.overall_table.rows
+        return tuple(row for row in self.overall_table.rows if isnan(row.varies_pvalue))
+
+    @cached_property
+    def variation(self) -> tuple[Row, ...]:
+        """Whether scores vary between the groups of a column: a row per metric, place and column.
+
+        Columns are those of `overall`, with ``by``, ``varies_pvalue``, ``varies_adjusted``, ``spread_low`` and
+        ``spread_high``. Rows need at least three groups with independent, unrounded cases, and no strata.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> groups = {"A": (5, 15, 0, 0), "B": (12, 8, 0, 0), "C": (18, 2, 0, 0)}
+        >>> row = audit_counts(groups, metrics="tpr").variation[0]
+        >>> row.by, row.varies_pvalue < 0.001, round(row.spread_low, 2), round(row.spread_high, 2)
+        ('group', True, 0.12, 0.37)
+        """
+        return tuple(row for row in self.overall_table.rows if not isnan(row.varies_pvalue))
 
     @property
     def axes(self) -> dict[str, tuple[Any, ...]]:

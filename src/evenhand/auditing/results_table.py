@@ -116,6 +116,11 @@ _MEANINGS = {
     "strata_silent": "strata that are not informative",
     "crude_odds_ratio": "odds ratio without strata",
     "crude_pvalue": "p-value without strata",
+    "varies_groups": "groups of the column with cases in the denominator",
+    "varies_pvalue": "p-value of equal scores in all of them",
+    "varies_adjusted": "the same, adjusted over the metrics and columns of a place",
+    "spread_low": "lower end of the interval of the case-weighted s.d. of their true rates",
+    "spread_high": "upper end of that interval",
     "baseline": "accuracy of always predicting the commoner class, of all cases together",
 }
 _KINDS: dict[Literal["text", "count"], str] = {

@@ -29,6 +29,7 @@ from .result import Audit
 from .results_table import Evaluation, ResultsTable
 from .settings import WITHOUT_LABELS, Settings
 from .unknown_groups import add_unknown_groups
+from .variation import add_variation
 from .verdict import Verdict
 from .verdicts import add_required_n, assign_verdicts, bound_gaps, gap_size
 
@@ -62,6 +63,7 @@ def run_audit(
     if any((grouping.codes < 0).any() for grouping in comparisons[0].groupings):
         table = add_unknown_groups(table, settings)
     table = most_important_first(table)
+    overall = evaluate_overall(comparisons, metrics, settings)
     keys = [metric.key for metric in metrics]
     columns = [column for column in tally.columns if column not in strata]
     groupings = [grouping for grouping in comparisons[0].groupings if grouping.columns]
@@ -70,8 +72,8 @@ def run_audit(
     asked = {"metrics": keys, "groups": columns, "strata": list(strata)}
     return Audit(
         table=table,
-        findings=find(table, tally, comparisons, settings, metrics),
-        overall_table=evaluate_overall(comparisons, metrics, settings),
+        findings=find(table, overall, tally, comparisons, settings, metrics),
+        overall_table=overall,
         n=tally.n,
         left_out=tally.left_out,
         settings=settings.recorded() | asked | {"labelled": tally.labelled},
@@ -139,7 +141,7 @@ def _reads(metric: Measurable, comparisons: Comparisons) -> bool:
 def evaluate_overall(
     comparisons: Sequence[Comparisons], metrics: Sequence[Measurable], settings: Settings
 ) -> ResultsTable:
-    """The table of all cases at each place, those of unknown group included."""
+    """The table of all cases at each place, those of unknown group included, and of columns."""
     of_one_group = [metric for metric in metrics if not getattr(metric, "comparisons", ())]
     everybody = [compare_everybody(part) for part in comparisons if not part.is_pooled]
     table = ResultsTable.concatenate(list(evaluate_all(everybody, of_one_group, settings)))
@@ -148,7 +150,7 @@ def evaluate_overall(
         rows = np.flatnonzero((table["metric"] == key) & (tp + fn + fp + tn > 0))
         shares = choose(tp + fn, fp + tn)[rows] / (tp + fn + fp + tn)[rows]
         table.fill(rows, baseline=shares)
-    return table.take(...)
+    return add_variation(table, comparisons, settings)
 
 
 # The order of rows, and what is recorded

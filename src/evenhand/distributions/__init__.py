@@ -19,6 +19,8 @@ from .confidence_distributions import (
     beta_parameters,
     confidence_distribution,
     find_roots,
+    has_inner_minimum,
+    lowest_scores,
     normal_scores,
     posterior_distribution,
     towards_ends,

@@ -32,6 +32,8 @@ Betas = tuple[tuple[float, float], ...]
 # A Korobov lattice rule in three dimensions, and where quantile functions are tabulated.
 _POINTS, _GENERATOR = 16_381, 3_630
 _LEVELS = np.linspace(-8.2, 8.2, 97)
+# The tail of the other rates where the first one has the lowest score.
+_LOW_LEVEL = 0.1
 # Rates of exactly 0 or 1 are atoms.
 _EDGE = 1e-15
 
@@ -88,7 +90,7 @@ def confidence_distribution(
     samples = []
     for row in counts:
         splits = []
-        for split, direction in zip(row, _directions(metric), strict=True):
+        for split, direction in zip(row, _directions_at(metric, end), strict=True):
             pairs = (split + added for added in _added_counts(end, direction))
             splits.append(tuple(tuple(pair.tolist()) for pair in pairs))
         samples.append(score_sample(metric, metric.tree, *splits))
@@ -298,6 +300,56 @@ def _directions(metric: OneGroupMetric) -> tuple[int | None, ...]:
     steps = [np.diff(scores, axis=axis) for axis in range(3)]
     changes = [((step > 1e-9).any(), (step < -1e-9).any()) for step in steps]
     return tuple(int(up) - int(down) if up or down else None for up, down in changes)
+
+
+@lru_cache(maxsize=256)
+def _directions_at(metric: OneGroupMetric, end: End) -> tuple[int | None, ...]:
+    """The same for one end, by the other rates at that end where the score does both.
+
+    Marginal benefit falls with the rate of errors if all are false negatives. So the case that is
+    added for the lower end is one of these, and with errors of one kind the end is that of a rate.
+    """
+    directions = list(_directions(metric))
+    sign = {"low": -1, "mid": 0, "high": 1}[end]
+    corner = [0.97 if sign * (one or 0) > 0 else 0.03 for one in directions]
+    for i in [i for i, one in enumerate(directions) if one == 0 and sign]:
+        rates: list[Any] = [*corner]
+        rates[i] = np.linspace(0.03, 0.97, 12)
+        steps = np.diff(_score_at_rates(metric, metric.tree, *rates))
+        directions[i] = int((steps > 1e-9).any()) - int((steps < -1e-9).any())
+    return tuple(directions)
+
+
+@lru_cache(maxsize=128)
+def has_inner_minimum(metric: OneGroupMetric) -> bool:
+    """Whether wrong predictions have their lowest score inside the range of the first rate.
+
+    So has kappa, which is -1 if half of the labels are positive, but not MCC, which is always -1.
+    """
+    directions = _directions(metric)
+    others: Any = [float((direction or 0) < 0) for direction in directions[1:]]
+    scores = _score_at_rates(metric, metric.tree, np.linspace(0.1, 0.9, 9), *others)
+    return directions[0] == 0 and bool(scores[4] < min(scores[0], scores[-1]) - 1e-9)
+
+
+def lowest_scores(metric: OneGroupMetric, cells: Floats, tail: float) -> Floats:
+    """The lowest scores over the interval of the first rate, with low scores by the other two.
+
+    Quantiles of scores never reach an inner minimum, so that no interval would contain it.
+    """
+    from scipy.special import betaincinv
+
+    counts, rates = beta_parameters(metric.tree, cells, 0.0), []
+    steps = np.linspace(0, 1, 33)
+    for i, direction in enumerate(_directions(metric)):
+        a, b = counts[:, i].T[..., None]
+        level = _LOW_LEVEL if i else tail
+        low = np.where(a > 0, betaincinv(np.maximum(a, 1.0), b + 1, level), 0.0)
+        high = np.where(b > 0, betaincinv(a + 1, np.maximum(b, 1.0), 1 - level), 1.0)
+        inner = np.hstack([low + (high - low) * steps, np.clip(0.5, low, high)])
+        rates.append((high if (direction or 0) < 0 else low) if i else inner)
+    scores = _score_at_rates(metric, metric.tree, *rates)
+    return np.asarray(np.nan_to_num(scores, nan=metric.high).min(axis=1))
 
 
 def towards_ends(t: Floats) -> tuple[Floats, Floats]:

@@ -20,6 +20,7 @@ from .fisher import (
     unconditional_sizes,
 )
 from .gaps import count_successes, melded_gaps, score_gaps
+from .heterogeneity import equal_rates_pvalue, spread_interval
 from .intervals import Interval, interval, score_intervals
 from .match import (
     Given,

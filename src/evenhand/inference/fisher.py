@@ -241,9 +241,9 @@ def select_small_samples(n1: Floats, n2: Floats) -> Bools:
 def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
     """An approximation of the largest P(p <= x) over common rates, for each level x; at most x.
 
-    It is the largest over 257 rates, and half a percent more for those between them; levels above
-    0.1 are returned as they are. It depends on nothing but the two numbers of cases. Of 1 case
-    against 1 case, p is always 1, and no smaller level is ever reached.
+    It is the largest over 257 rates, or more if a sample is large, and half a percent more for those
+    between them; levels above 0.1 are returned as they are. It depends on nothing but the two numbers
+    of cases. Of 1 case against 1 case, p is always 1, and no smaller level is ever reached.
 
     >>> unconditional_sizes(1, 1, np.array([0.05])).round(6)
     array([0.])
@@ -251,9 +251,12 @@ def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
     smaller, larger = min(n1, n2), max(n1, n2)
     is_low, sizes = levels <= _HIGHEST_LEVEL * ROUNDING, levels.copy()
     limits = _rejection_limits(smaller, larger, levels[is_low] / 2 * ROUNDING)
-    probability = _binomial_probabilities(smaller)
+    # The largest probability is found if rates are closer than counts of the larger sample vary.
+    rates = max(_RATES, int(6 * larger**0.5))
+    probability = _binomial_probabilities(smaller, rates)
     # P(X < k) for k = 0, 1, ...
-    below = np.pad(np.cumsum(_binomial_probabilities(larger), axis=1), ((0, 0), (1, 0)))
+    below = np.cumsum(_binomial_probabilities(larger, rates), axis=1)
+    below = np.pad(below, ((0, 0), (1, 0)))
     for i, end, start in zip(np.flatnonzero(is_low), *limits, strict=True):
         rejected = np.minimum(below[:, end] + 1 - below[:, start], 1)
         largest = (probability * rejected).sum(axis=1).max()
@@ -281,7 +284,7 @@ def _rejection_limits(smaller: int, larger: int, tails: Floats) -> tuple[Integer
 
 
 @lru_cache(maxsize=32)
-def _binomial_probabilities(n: int) -> Floats:
+def _binomial_probabilities(n: int, number: int) -> Floats:
     """P(X = 0), ..., P(X = n) of binomial counts, with one row for each rate that is tried."""
-    rates: Any = np.sin(np.linspace(0, np.pi / 2, _RATES))[:, None] ** 2
+    rates: Any = np.sin(np.linspace(0, np.pi / 2, number))[:, None] ** 2
     return Binomial(rates, 1 - rates).pmf(np.arange(n + 1), n)

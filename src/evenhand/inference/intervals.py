@@ -24,6 +24,8 @@ from ..distributions import (
     as_prior,
     beta_parameters,
     confidence_distribution,
+    has_inner_minimum,
+    lowest_scores,
     posterior_distribution,
 )
 from ..errors import InvalidInput, printable
@@ -193,9 +195,12 @@ def score_intervals(
         rates = RateScores(metric, rate, betas).ends(tail, above=False)
         low, high = np.split(rates, 2)
         low, high = (np.asarray(lower.curve.score(p)) for p in (low, 1 - high))
+        high = np.where(high < 1e299, high, np.inf)
     else:
         low, high = lower.ends(tail, above=False), upper.ends(tail, above=True)
     scores = metric.scores(cells)
+    if posterior is None and metric.curve is None and has_inner_minimum(metric):
+        low = np.where(scores < 0, np.fmin(low, lowest_scores(metric, cells, tail)), low)
     low = np.maximum(np.fmin(low, scores), metric.low)
     high = np.minimum(np.fmax(high, scores), metric.high)
     # Rounding must not exchange the ends.

@@ -23,11 +23,11 @@ from ..arrays import Bools, Floats
 from ..errors import InvalidInput, UnknownName
 from ..metrics import GapKind, Metric, OneGroupMetric, metric as find_metric
 from .fisher import TwoRates, fisher_tails
-from .gaps import count_successes, score_gaps
+from .gaps import count_successes, melded_gaps, score_gaps
 
 Alternative = Literal["two-sided", "less", "greater"]
-#: Fisher's test; from the distribution of the gap, for several rates or for effective counts.
-TestMethod = Literal["fisher", "mid-p", "effective counts"]
+#: Fisher's test; from distributions of the gap, for several rates or for effective counts.
+TestMethod = Literal["fisher", "mid-p", "melded", "effective counts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +82,18 @@ def compared_rates(metric: OneGroupMetric, groups: Floats, references: Floats) -
 
 
 def equality_test(
-    metric: OneGroupMetric, groups: Floats, references: Floats, *, whole: bool = True
+    metric: OneGroupMetric,
+    groups: Floats,
+    references: Floats,
+    *,
+    whole: bool = True,
+    melded: bool = False,
 ) -> EqualityTest:
     """Test that true scores are equal, for cells of shape (comparisons, 4).
 
     Counts that are not ``whole``, such as effective ones, have the p-value at which the interval of
-    the gap begins to contain no gap. For whole counts that is Fisher's p-value.
+    the gap begins to contain no gap. For whole counts that is Fisher's p-value. With ``melded``,
+    scores of several rates have melded intervals, which are wider than mid-p ones.
     """
     scores, reference_scores = metric.scores(groups), metric.scores(references)
     is_undefined = np.isnan(scores) | np.isnan(reference_scores)
@@ -96,13 +102,15 @@ def equality_test(
         lower, upper = np.where(is_undefined, np.nan, fisher_tails(pairs))
         return EqualityTest(lower, upper, "fisher", pairs)
     kind: GapKind = "ratio" if metric.is_unbounded else "difference"
-    gaps = score_gaps(metric, groups, references, kind)
+    gaps = (melded_gaps if melded else score_gaps)(metric, groups, references, kind)
     upper, lower = gaps.tails(1.0 if metric.is_unbounded else 0.0)
     # A difference in a direction that the counts do not show is not claimed.
     lower = np.where(scores < reference_scores, lower, np.maximum(lower, 0.5))
     upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
     lower, upper = np.where(is_undefined, np.nan, [lower, upper])
-    return EqualityTest(lower, upper, "mid-p" if whole else "effective counts")
+    return EqualityTest(
+        lower, upper, "melded" if melded else "mid-p" if whole else "effective counts"
+    )
 
 
 # Two models on the same cases

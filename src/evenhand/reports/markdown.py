@@ -33,6 +33,7 @@ def as_markdown(audit: Audit) -> str:
     parts.append("## Scores")
     overall = summary.overall.items()
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in overall]
+    parts += [_list(_escape(f"{across}:"), texts) for across, texts in summary.variation.items()]
     ci = f"{summary.level} CI"
     compared = [(line.name, row) for line in summary.lines for row in line.rows.values()]
     goals = [(summary.name_row(row), row) for row in summary.goals]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from math import floor, isnan
+from math import ceil, floor, isnan
 
 import numpy as np
 
@@ -347,6 +347,8 @@ def collecting_text(rows: Iterable[Row], name: Callable[[Row], str], words: Word
 def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settings) -> str:
     """The sentence of a finding about rows of one group."""
     row, words = rows[0], Words.of(settings)
+    if kind == "varies":
+        return variation_text(row, settings, groups_text(row, name))
     if kind == "four-fifths":
         highest = f"{legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
         return f"{name}: impact ratio {impact_text(row)}; the highest rate is that of {highest}"
@@ -362,6 +364,30 @@ def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settin
 def planned_gap(settings: Settings) -> float:
     """The gap that needed cases refer to."""
     return float(DEFAULT_MARGIN if settings["margin"] is None else settings["margin"])
+
+
+def groups_text(row: Row, column: str) -> str:
+    """The groups among which a score is said to vary, with their column if there are several."""
+    return f"across the {row.varies_groups:,.0f} groups" + (column and f" of {legible(column)}")
+
+
+def variation_text(row: Row, settings: Settings, across: str = "", differs: bool = False) -> str:
+    """Whether a score varies between groups, and by how much; never that it does not.
+
+    Intervals are rounded outwards. ``differs`` says whether a group differs from its reference.
+    """
+    p, alpha = row.varies_adjusted, settings["alpha"]
+    text = f"= {p:.2f}" if p >= alpha + 0.1 else pvalue(p, alpha)
+    text, varies = f"p {text}".replace(" 0.", " ."), f"{row.metric} varies{across and f' {across}'}"
+    if p > alpha and differs:
+        return f"{row.metric}: single groups differ; overall {text}"
+    if not isnan(row.spread_high):
+        digits = 2 if row.spread_high >= 0.02 else 3
+        low, high = (rate * 10**digits for rate in (row.spread_low, row.spread_high))
+        ends = [f"{end / 10**digits:.{digits}f}"[1:] for end in (floor(low), ceil(high))]
+        is_bounded = p <= alpha and low >= 1
+        text += f"; s.d. {' to '.join(ends) if is_bounded else f'at most {ends[1]}'}"
+    return f"{'' if p <= alpha else 'no sign that '}{varies} ({text})"
 
 
 # The choice of key sentences

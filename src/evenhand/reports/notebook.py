@@ -50,6 +50,8 @@ def _(audit: Audit) -> str:
         texts = [f"{_mark(row)} {_text(summary.sentence_with_harm(row))}" for row in rows]
         items = "".join(f"<li>{text}</li>" for text in texts)
         parts.append(f'<ul style="margin:0;list-style:none;padding-left:0">{items}</ul>')
+    varied = list(summary.variation.items())[:MOST_LINES]
+    parts += [_div(f"{across}: {'; '.join(texts)}.", "margin-top:4px") for across, texts in varied]
     goals = summary.goals[:MOST_LINES]
     parts += [f"<div>{_mark(row)} {_text(summary.describe(row))}</div>" for row in goals]
     keys = [metric.key for metric in summary.metrics]

@@ -26,7 +26,7 @@ from ..wording import join_and, legible, number, percent, several
 from . import narrative
 from .words import Settings, Words
 
-_APPROXIMATE = {"mid-p", "approximate", "effective counts", "cluster bound", "montecarlo"}
+_APPROXIMATE = {"mid-p", "melded", "approximate", "effective counts", "cluster bound", "montecarlo"}
 _ADJUST = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
 _PLURALS = {"class": "classes", "stratum": "strata"}
 _CLAIMS = ("higher", "lower", "unlike", "equivalent", "inconclusive")
@@ -279,7 +279,32 @@ class Summary:
         untested = self.verdicts[Verdict.UNDEFINED] + self.verdicts[Verdict.NOT_TESTED]
         if untested == self.compared:
             return "Nothing could be tested."
+        if varying := [row for row in self.audit.variation if self._varies(row)]:
+            texts = [
+                narrative.variation_text(row, self.settings, self._groups_of(row))
+                for row in varying
+            ]
+            names = narrative.first_names(texts, _MOST_NAMED, "more score", "more scores")
+            return f"No single group was found to differ, but {'; '.join(names)}."
         return "No difference was found. This does not mean that the groups are equal."
+
+    def _varies(self, row: Row) -> bool:
+        return bool(row.varies_adjusted <= self.settings["alpha"])
+
+    def _groups_of(self, row: Row) -> str:
+        return narrative.groups_text(row, row.by if len(self.columns) > 1 else "")
+
+    @cached_property
+    def variation(self) -> dict[str, list[str]]:
+        """Whether scores vary, by groups and place."""
+        differing = {(row.by, row.metric, str(row.at)) for row in self.rows if row.differs}
+        parts: dict[str, list[str]] = {}
+        for row in self.audit.variation:
+            where = ", ".join(filter(None, [self._groups_of(row), place_text(row.at)]))
+            differs = (row.by, row.metric, str(row.at)) in differing
+            text = narrative.variation_text(row, self.settings, differs=differs)
+            parts.setdefault(f"{where[0].upper()}{where[1:]}", []).append(text)
+        return parts
 
     @cached_property
     def key_rows(self) -> list[Row]:
@@ -359,7 +384,7 @@ class Summary:
     def notes(self) -> list[Finding]:
         """What the data lack, and what was approximated: the findings that are not about a group."""
         notes = [finding for finding in self.audit.findings if finding.group is None]
-        return [note for note in notes if note.kind != "protected"]
+        return [note for note in notes if note.kind not in ("protected", "varies")]
 
     def note_text(self, note: Finding) -> str:
         """The sentence of a note, behind its place on the axes."""

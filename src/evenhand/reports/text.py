@@ -18,7 +18,7 @@ from ..wording import number, numbered, several
 from . import narrative
 from .summary import Line, Summary
 
-MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN = 12, 3, 3, 1
+MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN, MOST_VARIED = 9, 2, 3, 1, 3
 NARROWEST = 40
 _NAME_WIDTH, _SHORTEST_NAME, _SHORTEST_METRIC = 16, 8, 10
 # Columns by title, in the order in which they are left out of narrow tables.
@@ -242,6 +242,11 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
             yield f"  {printable(summary.name_row(row))} {narrative.impact_text(row)}"
         if len(impacts) > MOST_IMPACTS:
             yield f"  and {len(impacts) - MOST_IMPACTS:,} more below 0.80"
+    shown = len(summary.variation) if most is None else MOST_VARIED
+    for across, texts in list(summary.variation.items())[:shown]:
+        yield printable(f"{across}: {'; '.join(texts)}")
+    if (hidden := len(summary.variation) - shown) > 0:
+        yield f"… and variation of scores in {several(hidden, 'more place')}"
     if summary.inconclusive:
         yield printable(f"Inconclusive: {summary.inconclusive}")
         if steps := summary.collecting:
