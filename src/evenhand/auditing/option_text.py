@@ -17,6 +17,7 @@ _FORMS = {
     "bins": "COLUMN=CUT,CUT,... with numbers, such as age=25,45",
     "group_names": 'COLUMN:VALUE=NAME, such as RAC1P:1=White or race:"a=b"=White',
     "models": "NAME=COLUMN, such as old=p1",
+    "results": "NAME=COLUMN, such as old=old_correct",
     "reference": "COLUMN=GROUP if it is repeated",
     "strength": "a number of cases, prev=…,tpr=…,fpr=…, or auto",
 }
@@ -120,6 +121,7 @@ READERS: dict[str, Callable[[Texts, Texts], Any]] = {
     "classes": lambda texts, _: "all" if [*texts] == ["all"] else list(dict.fromkeys(texts)),
     "group_names": _read_group_names,
     "models": lambda texts, _: _read_table("models", texts),
+    "results": lambda texts, _: _read_table("results", texts),
     "reference": _read_reference,
     "strength": _read_strength,
     **dict.fromkeys(("decision", "outcome"), _read_clauses),

@@ -27,6 +27,9 @@ def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
         is_defined = is_none(table["reason"][block.rows])
         verdict[block.rows][block.comparisons.is_chosen & is_defined] = Verdict.NOT_TESTED.value
         verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
+    is_change = table["question"] == "change"
+    verdict[is_change & (verdict == gain_directions(table))] = Verdict.BETTER.value
+    verdict[is_change & (verdict == gain_directions(table, -1))] = Verdict.WORSE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
     table.fill(slice(None), verdict=verdict)
     return table
@@ -43,12 +46,22 @@ def choose_verdicts(table: ResultsTable, p_adjusted: Floats, settings: Settings)
     return verdict
 
 
+def gain_directions(table: ResultsTable, sign: int = 1) -> Array:
+    """The direction that is good, or with -1 the bad one; None where neither is."""
+    direction = np.full(len(table), None, dtype=object)
+    names = ("higher", "lower")
+    for block in table.blocks:
+        if (better := getattr(block.metric, "better", None)) in names:
+            direction[block.rows] = names[(better == "lower") ^ (sign < 0)]
+    return direction
+
+
 def mark_equivalent(
     table: ResultsTable, verdict: Array, settings: Settings, simultaneous: float
 ) -> None:
     """Mark inconclusive rows as equivalent if the whole interval of the gap lies within the margin.
 
-    With ``family="audit"``, these intervals are simultaneous, too.
+    Changes whose interval excludes one for the worse beyond the margin are marked as not worse. With ``family="audit"``, these intervals are simultaneous, too.
     """
     is_open = verdict == Verdict.INCONCLUSIVE
     is_within = is_open & is_within_margin(table, table["gap_low"], table["gap_high"], settings)
@@ -59,6 +72,13 @@ def mark_equivalent(
     ends = bound_rows(table, is_within, level)
     is_within &= is_within_margin(table, *ends, settings)
     verdict[is_within] = Verdict.EQUIVALENT.value
+    is_open &= (table["question"] == "change") & ~is_within
+    low, high = bound_rows(table, is_open, level)
+    # The half of the interval on the good side may be as long as it will.
+    good = gain_directions(table)
+    high, low = np.where(good == "higher", 0.0, high), np.where(good == "lower", 0.0, low)
+    is_open &= (good != np.array(None)) & is_within_margin(table, low, high, settings)
+    verdict[is_open] = Verdict.NOT_WORSE.value
 
 
 def is_within_margin(table: ResultsTable, low: Floats, high: Floats, settings: Settings) -> Bools:
@@ -122,8 +142,8 @@ def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[F
 
 def bound_gaps(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with bounds of the sizes of gaps that were found, which hold for the whole audit."""
-    is_higher, is_ratio = table["verdict"] == Verdict.HIGHER, table.is_ratio
-    is_found = is_higher | (table["verdict"] == Verdict.LOWER)
+    is_higher, is_ratio = table["direction"] == "higher", table.is_ratio
+    is_found = table.differs & (table["verdict"] != Verdict.UNLIKE)
     ends = bound_rows(table, is_found, simultaneous_level(table, settings))
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (np.where(is_ratio, np.log(np.maximum(end, 0.0)), end) for end in ends)
@@ -154,6 +174,10 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
             part.counts,
             np.flatnonzero(table["verdict"][part.rows] == Verdict.INCONCLUSIVE),
         )
+        if (plan := part.columns.get("required_cases")) and len(rows):
+            sizes = plan(rows, levels[part.rows][rows])
+            table.fill(part.rows.start + rows, required_n=sizes)
+            continue
         if counts is None or counts.metric.is_distance or len(counts.corners) != 1 or not len(rows):
             continue
         is_ratio = counts.metric.kind == "ratio"

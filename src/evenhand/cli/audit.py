@@ -29,7 +29,7 @@ cannot be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was 
 """
 _HELP_OF_MODELS = f"All models have decided on the same cases.\n\n{_HELP}"
 # Without any of these options, columns are listed.
-_COLUMNS = ("y_true", "y_pred", "y_score", "groups", "models", "model_column")
+_COLUMNS = ("y_true", "y_pred", "y_score", "groups", "models", "results", "model_column")
 _EXAMPLES = click.Choice(list(examples.WORDS))
 _COUNTS = "In place of FILE: a table of tp, fn, fp, tn."
 _REPEAT = "Repeat a JSON audit; exit with 1 if it changed."
@@ -84,7 +84,7 @@ def _audit_files(files: Sequence[str], make: Make, request: Request, options: Op
         _finish(options, [repeat, *read], partial(_repeat_audit, before, files), before)
     elif not any(options.get(name) for name in _COLUMNS):
         print_columns(files, make.__name__, to_stderr=prints_file(options))
-    elif not options["groups"]:
+    elif not options["groups"] and request is AuditRequest:
         raise InvalidInput("name the column of groups with --group COLUMN")
     else:
         _finish(options, files, partial(_audit_rows, files, make, request, options))

@@ -7,17 +7,19 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from itertools import compress
+from math import inf, nan
 from typing import Any
 
 import numpy as np
 
 from ..arrays import is_sequence
-from ..errors import InvalidInput, UnknownName, format_values
+from ..confusion import LabelCoding
+from ..errors import InvalidInput, UnknownName, brief, format_values
 from .columns import as_finite, is_mapping
 from .counted_rows import Bins, CountedRows, code_values, count_rows, sort_values
 from .disclosure import list_keys
 from .files import spool
-from .tally import Tally, read_two_classes
+from .tally import ItemTable, Place, Tally, read_two_classes
 
 #: Counts answers by the groups of the data.
 CountRows = Callable[..., CountedRows]
@@ -31,6 +33,7 @@ def build_model_tally(
     *,
     y_true: object,
     models: object = None,
+    results: object = None,
     model_column: object = None,
     cluster: object = None,
     y_pred: object = None,
@@ -42,14 +45,26 @@ def build_model_tally(
     merge_variants: bool = False,
 ) -> Tally:
     """The tally of pairs of models: each is compared with ``baseline``, or with the first."""
-    ways = {"models": models, "model_column": model_column, "y_score": y_score}
+    ways = {"models": models, "results": results, "model_column": model_column, "y_score": y_score}
     given = [f"`{name}`" for name, value in ways.items() if value is not None]
     if len(given) != 1:
-        must = "pass one of `models`, `model_column` and `y_score`, which say what is compared"
+        *others, last = (f"`{name}`" for name in ways)
+        must = f"pass one of {', '.join(others)} and {last}, which say what is compared"
         raise InvalidInput(f"{must}; got {' and '.join(given) or 'none'}")
+    if results is not None:
+        of_decisions = {"y_true": y_true, "y_pred": y_pred, "positive": positive}
+        for name, value in of_decisions.items():
+            if value is not None:
+                raise InvalidInput(f"`results` take the place of `{name}`; leave one of them out")
+        with spool(data) as data:
+            columns = _read_mapping("results", results, "columns of numbers")
+            answers = {f"result of {name}": column for name, column in columns.items()}
+            answers["cluster"] = cluster
+            rows = count_rows(data, groups, answers, bins=bins, merge=merge_variants)
+        return _tally_results(list(columns), rows, baseline)
     if y_true is None:
-        must = "be the name of a column or its values"
-        raise InvalidInput(argument="y_true", must=must, got=None)
+        hint = "without labels, pass columns of 0 and 1, or of grades, as `results`"
+        raise InvalidInput(f"predictions need labels to compare with (`y_true`); {hint}")
     for name, value in (("cluster", cluster), ("y_pred", y_pred)):
         if (value is None) != (model_column is None):
             text = f"`{name}` and `model_column` are for rows that are decisions of one model each"
@@ -63,10 +78,15 @@ def build_model_tally(
         else:
             columns = {"y_true": y_true, "y_pred": y_pred, "model_column": model_column}
             names, rows = _read_lines(count(columns | {"cluster": cluster}))
+    return _tally_pairs(names, rows, _find_first(names, baseline), positive)
+
+
+def _find_first(names: list[str], baseline: object) -> int:
+    """The model that the others are compared with."""
     first = names[0] if baseline is None else baseline
     if first not in names:
-        raise UnknownName.among("model in `baseline`", first, names)
-    return _tally_pairs(names, rows, names.index(first), positive)
+        raise UnknownName.among("model in `baseline`", str(first), names)
+    return names.index(str(first))
 
 
 def _name_models(argument: str, models: Collection[object]) -> list[str]:
@@ -80,13 +100,19 @@ def _name_models(argument: str, models: Collection[object]) -> list[str]:
 
 def _read_columns(count: CountRows, y_true: object, models: Any) -> Decisions:
     """Each model in a column of its own."""
-    if not is_mapping(models) and not hasattr(models, "columns"):
-        must = "map the names of models to their predictions"
-        raise InvalidInput(argument="models", must=must, got=models)
-    keys = list(models if is_mapping(models) else models.columns)
-    names = _name_models("models", keys)
-    answers = {f"prediction of {key}": models[key] for key in keys}
-    return names, count({"y_true": y_true} | answers)
+    columns = _read_mapping("models", models, "predictions")
+    answers = {f"prediction of {name}": column for name, column in columns.items()}
+    return list(columns), count({"y_true": y_true} | answers)
+
+
+def _read_mapping(argument: str, given: Any, what: str) -> dict[str, object]:
+    """Columns by the names of models."""
+    if not is_mapping(given) and not hasattr(given, "columns"):
+        must = f"map the names of models to their {what}"
+        raise InvalidInput(argument=argument, must=must, got=given)
+    keys = list(given if is_mapping(given) else given.columns)
+    names = _name_models(argument, keys)
+    return {name: given[key] for name, key in zip(names, keys, strict=True)}
 
 
 def _read_thresholds(count: CountRows, y_true: object, y_score: object, given: Any) -> Decisions:
@@ -148,7 +174,72 @@ def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: obje
     return replace(
         Tally.of(rows, coding),
         keys=keys,
-        places=tuple((("model", names[i]), ("against", names[first])) for i in others),
+        places=_name_places(names, first),
         model_counts=counts,
         left_out=left_out,
     )
+
+
+def _name_places(names: list[str], first: int) -> tuple[Place, ...]:
+    others = [name for name in names if name != names[first]]
+    return tuple((("model", name), ("against", names[first])) for name in others)
+
+
+def _tally_results(names: list[str], rows: CountedRows, baseline: object) -> Tally:
+    """The tally of results: of 0 and 1 as counts of right decisions, else of items."""
+    first = _find_first(names, baseline)
+    others = [i for i in range(len(names)) if i != first]
+    columns = [rows.answer(f"result of {name}") for name in names]
+    results = np.array([list(map(_read_result, column)) for column in columns])
+    lacks = {f"result of {name}": np.isnan(of) for name, of in zip(names, results, strict=True)}
+    complete, left_out = rows.find_complete(lacks)
+    keys = list_keys(compress(rows.keys, complete))
+    key, results, n = rows.index_keys(keys)[complete], results[:, complete], rows.n[complete]
+    tally = replace(
+        Tally.of(rows, LabelCoding((), {})),
+        keys=keys,
+        places=_name_places(names, first),
+        left_out=left_out,
+        labelled=False,
+    )
+    is_binary = bool(np.isin(results, (0.0, 1.0)).all())
+    has_items = "cluster" in rows.answers
+    if is_binary and not has_items:
+        counts = np.zeros((len(others), len(keys), 2, 2, 2))
+        right = results.astype(np.int64)
+        for count, other in zip(counts, others, strict=True):
+            np.add.at(count, (key, 1, right[first], right[other]), n)
+        return replace(tally, model_counts=counts)
+    runs = np.bincount(key, n, minlength=len(keys))
+    counts = np.tile(runs, (len(others), 1))
+    item = np.repeat(np.arange(len(key)), n.astype(np.int64))
+    if has_items:
+        answers = list(compress(rows.answer("cluster"), complete))
+        item_of: dict[Any, int] = {}
+        item = np.array([item_of.setdefault(answer, len(item_of)) for answer in answers])
+    else:
+        key, results, n = key[item], results[:, item], np.ones(len(item))
+        item = np.arange(len(item))
+    sums = np.array([np.bincount(item, of * n) for of in results])
+    key_of = np.zeros(sums.shape[1], dtype=np.int64)
+    key_of[item] = key
+    if has_items and (None in item_of or (key_of[item] != key).any()):
+        must = "say which item each row is about, and be in the same groups in all of its rows"
+        raise InvalidInput(f"`cluster` must {must}")
+    first_sums = np.tile(sums[first], (len(others), 1))
+    items = ItemTable(key_of, np.bincount(item, n), first_sums, sums[others], is_binary)
+    return replace(tally, model_counts=counts, items=items)
+
+
+def _read_result(value: Any) -> float:
+    """A result as a number; nan if it is missing."""
+    words = {"true": 1.0, "false": 0.0, "": nan}
+    try:
+        text = str(value).strip().casefold()
+        number = nan if value is None else words[text] if text in words else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = inf
+    if abs(number) == inf:
+        must = "contain numbers, such as 1 for a correct answer and 0 for a wrong one"
+        raise InvalidInput(f"`results` must {must}; got {brief(value)}")
+    return number
