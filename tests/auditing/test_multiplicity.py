@@ -145,7 +145,7 @@ def test_families_are_metrics_with_their_classes_strata_and_models_or_everything
         "thresholds": [3] * 7,
         "classes": [3, 3, 9, 9],
         "strata": [3, 3, 6, 6],
-        "models": [6, 6],
+        "models": [8, 8],
     }
     assert sorted(map(len, families.values())) == sizes[kind]
     for rows in families.values():

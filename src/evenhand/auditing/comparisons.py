@@ -309,8 +309,8 @@ def build_comparisons(
             occurs = sum_cases(values.swapaxes(0, 1)) > 0
         shown = [grouping.list_shown(occurs) for grouping in groupings]
         if source == "models":
-            names = [str(dict(place)["against"]) for place in places for _ in groupings]
-            references = [Reference(NOBODY, name, ReferenceKind.MODEL) for name in names]
+            against = [str(dict(place)["against"]) for place in places for _ in groupings]
+            references = [Reference(NOBODY, name, ReferenceKind.MODEL) for name in against]
         else:
             references = [
                 _find_reference(*of_grouping, of_place, settings)
@@ -335,8 +335,7 @@ def build_comparisons(
 def _group_everybody(codes: Integers, names: Sequence[str]) -> Grouping:
     """All cases as one group, those of unknown groups included."""
     name = next(name for name in ("all cases", "everybody", "all") if name not in names)
-    index = {(name,): 0}
-    return Grouping((), name, (name,), codes * 0, index, np.zeros(1, dtype=bool))
+    return Grouping((), name, (name,), codes * 0, {}, np.zeros(1, dtype=bool))
 
 
 def _read_sources(tally: Tally, settings: Settings) -> dict[str, Floats]:

@@ -37,7 +37,7 @@ def evaluate_changes(metric: Any, comparisons: Comparisons, settings: Settings) 
     if comparisons.tally.items is not None:
         return _evaluate_items(comparisons, settings)
     pairs = count_pairs(metric, comparisons.split(comparisons.values)[0])
-    both, losses, wins, neither = pairs.T
+    both, losses, wins, _ = pairs.T
     n, level = pairs.sum(axis=1), settings.confidence_level
     tpr = find_metric("tpr").base
     before, after = (

@@ -58,7 +58,7 @@ _MEANINGS = {
     **{
         cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS
     },
-    "score": "the group's score; of a change of gap, its change",
+    "score": "the group's score; of changes of gaps, its change",
     "low": "lower end of the confidence interval of the score",
     "high": "upper end of the confidence interval of the score",
     "before": "the score that a change is from",
@@ -68,7 +68,7 @@ _MEANINGS = {
     "reference_kind": "rest, all, group, matrix or model",
     "reference_n": "cases of the reference",
     **{f"reference_{cell}": f"the reference's {cell.upper()}" for cell in CELLS},
-    "reference_score": "the metric of the reference's cells; of a change of gap, its change; of a change, the score before",
+    "reference_score": "the score of the reference, or its change; of a change, the score before",
     "reference_before": "the reference's score that a change is from",
     "gap_kind": "difference, ratio or odds ratio",
     "gap": "the group's score against the reference's",

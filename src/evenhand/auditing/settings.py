@@ -489,9 +489,7 @@ class ModelsRequest(AuditRequest):
 
     models: Any = _setting(None, option="--model", many=True, metavar="NAME=COLUMN")
     model_column: Any = _column()
-    results: Any = _setting(
-        None, page=None, option="--result", many=True, metavar="NAME=COLUMN"
-    )
+    results: Any = _setting(None, page=None, option="--result", many=True, metavar="NAME=COLUMN")
     baseline: str | None = _setting(None, page=None)
     gaps: bool | None = _setting(None, page=None, reads="flag")
 

@@ -61,7 +61,8 @@ def mark_equivalent(
 ) -> None:
     """Mark inconclusive rows as equivalent if the whole interval of the gap lies within the margin.
 
-    Changes whose interval excludes one for the worse beyond the margin are marked as not worse. With ``family="audit"``, these intervals are simultaneous, too.
+    Changes whose interval excludes one for the worse beyond the margin are marked as not worse.
+    With ``family="audit"``, these intervals are simultaneous, too.
     """
     is_open = verdict == Verdict.INCONCLUSIVE
     is_within = is_open & is_within_margin(table, table["gap_low"], table["gap_high"], settings)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_sequence
+from ..arrays import Bools, Floats, Integers, is_sequence
 from ..confusion import LabelCoding
 from ..errors import InvalidInput, UnknownName, brief, format_values
 from .columns import as_finite, is_mapping
@@ -188,47 +188,53 @@ def _name_places(names: list[str], first: int) -> tuple[Place, ...]:
 def _tally_results(names: list[str], rows: CountedRows, baseline: object) -> Tally:
     """The tally of results: of 0 and 1 as counts of right decisions, else of items."""
     first = _find_first(names, baseline)
-    others = [i for i in range(len(names)) if i != first]
-    columns = [rows.answer(f"result of {name}") for name in names]
-    results = np.array([list(map(_read_result, column)) for column in columns])
-    lacks = {f"result of {name}": np.isnan(of) for name, of in zip(names, results, strict=True)}
+    answers = [f"result of {name}" for name in names]
+    results = np.array([list(map(_read_result, rows.answer(name))) for name in answers])
+    lacks = dict(zip(answers, np.isnan(results), strict=True))
     complete, left_out = rows.find_complete(lacks)
     keys = list_keys(compress(rows.keys, complete))
-    key, results, n = rows.index_keys(keys)[complete], results[:, complete], rows.n[complete]
-    tally = replace(
+    key, n, results = rows.index_keys(keys)[complete], rows.n[complete], results[:, complete]
+    others = np.delete(results, first, axis=0)
+    is_binary = bool(np.isin(results, (0.0, 1.0)).all())
+    items = None
+    if is_binary and "cluster" not in rows.answers:
+        counts = np.zeros((len(others), len(keys), 2, 2, 2))
+        for count, other in zip(counts, others.astype(np.int64), strict=True):
+            np.add.at(count, (key, key * 0 + 1, results[first].astype(np.int64), other), n)
+    else:
+        counts = np.tile(np.bincount(key, n, len(keys)), (len(others), 1))
+        items = _add_items(rows, complete, key, np.array([results[first], *others]), is_binary)
+    return replace(
         Tally.of(rows, LabelCoding((), {})),
         keys=keys,
         places=_name_places(names, first),
+        model_counts=counts,
+        items=items,
         left_out=left_out,
         labelled=False,
     )
-    is_binary = bool(np.isin(results, (0.0, 1.0)).all())
-    has_items = "cluster" in rows.answers
-    if is_binary and not has_items:
-        counts = np.zeros((len(others), len(keys), 2, 2, 2))
-        right = results.astype(np.int64)
-        for count, other in zip(counts, others, strict=True):
-            np.add.at(count, (key, 1, right[first], right[other]), n)
-        return replace(tally, model_counts=counts)
-    runs = np.bincount(key, n, minlength=len(keys))
-    counts = np.tile(runs, (len(others), 1))
-    item = np.repeat(np.arange(len(key)), n.astype(np.int64))
-    if has_items:
-        answers = list(compress(rows.answer("cluster"), complete))
-        item_of: dict[Any, int] = {}
-        item = np.array([item_of.setdefault(answer, len(item_of)) for answer in answers])
+
+
+def _add_items(
+    rows: CountedRows, complete: Bools, key: Integers, results: Floats, is_binary: bool
+) -> ItemTable:
+    """The items of complete rows; without clusters, each case is one."""
+    n, item = rows.n[complete], np.arange(len(key))
+    if "cluster" in rows.answers:
+        clusters = list(compress(rows.answer("cluster"), complete))
+        index = {cluster: i for i, cluster in enumerate(dict.fromkeys(clusters))}
+        item = np.array([index[cluster] for cluster in clusters])
+        if None in index or len(np.unique([item, key], axis=1).T) > len(index):
+            must = "say which item each row is about, and be in the same groups in all of its rows"
+            raise InvalidInput(f"`cluster` must {must}")
     else:
+        item = np.repeat(item, n.astype(np.int64))
         key, results, n = key[item], results[:, item], np.ones(len(item))
         item = np.arange(len(item))
-    sums = np.array([np.bincount(item, of * n) for of in results])
-    key_of = np.zeros(sums.shape[1], dtype=np.int64)
-    key_of[item] = key
-    if has_items and (None in item_of or (key_of[item] != key).any()):
-        must = "say which item each row is about, and be in the same groups in all of its rows"
-        raise InvalidInput(f"`cluster` must {must}")
-    first_sums = np.tile(sums[first], (len(others), 1))
-    items = ItemTable(key_of, np.bincount(item, n), first_sums, sums[others], is_binary)
-    return replace(tally, model_counts=counts, items=items)
+    _, where = np.unique(item, return_index=True)
+    first, *second = (np.bincount(item, of * n) for of in results)
+    runs = np.bincount(item, n).astype(np.float64)
+    return ItemTable(key[where], runs, np.array([first] * len(second)), np.array(second), is_binary)
 
 
 def _read_result(value: Any) -> float:

@@ -33,8 +33,12 @@ def as_junit(
             about.setdefault((line_key(finding), metric), []).append(finding)
     fails = set(map(id, failing))
     for row in audit.rows:
-        name = f"{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
+        about_gap = "gap of " * row.is_gap_change
+        name = (
+            f"{about_gap}{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
+        )
         findings = about.get((line_key(row), row.metric), [])
+        findings = [one for one in findings if one.kind != "worse" or row.is_change]
         case = _add_case(suite, row.by, name, findings, fails)
         if row.verdict in _UNTOLD and case.find("failure") is None:
             case.insert(0, Element("skipped", message=printable(row.reason or row.verdict)))

@@ -214,7 +214,9 @@ def key_sentence(row: Row, words: Words) -> str:
     if row.is_change:
         scores = row.before, row.score
         before, after = percents(*scores) if is_rate(row) else map(number, scores)
-        return f"{metric.name} {before} → {after} of {words.count(row.support)}: {size}."
+        whole = words.whole(metric) if row.support > 1 else words.whole(metric).removesuffix("s")
+        about = "; ".join(filter(None, [f"{row.support:,} {whole}", _count_changes(row)]))
+        return f"{metric.name} {before} → {after} ({about}): {size}."
     if row.is_pooled:
         odds = f"odds {number(row.gap)} times those of"
         compared = f"{_COMPARED[row.verdict]} in" if isnan(row.gap) else odds
@@ -276,7 +278,8 @@ def describe_row(row: Row, settings: Settings) -> str:
         known = "" if isnan(row.reference_score) else f"{number(row.reference_score)} in "
         score += f", {_COMPARED[row.verdict]} {known}{reference_text(row)}"
     parts = [score, ", ".join(_describe_gap(row, settings)), _count_changes(row)]
-    parts.append(size_text(row) if row.differs else "")
+    size = size_text(row) if row.differs else ""
+    parts.append(size.removeprefix(f"{row.verdict}, ") if row.is_change else size)
     said = "; ".join(filter(None, parts)), driver_text(row), tipping_text(row, Words.of(settings))
     return ". ".join(filter(None, said))
 
@@ -361,11 +364,20 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
         bound = -round(row.smallest_gap, 9)
         # Of two groups that mirror each other, the one that is worse off.
         is_first = not row.is_gap_change
-        return not is_first, not is_large, row.driver is not None, bound, size, not harms(row, settings)
+        return (
+            not is_first,
+            not is_large,
+            row.driver is not None,
+            bound,
+            size,
+            not harms(row, settings),
+        )
 
     metrics = {row.metric for row in rows}
     is_of_models = any(row.is_change for row in rows)
-    eligible = (metrics & {*ERROR_RATES, *SELECTION_RATES} if not is_of_models else set()) or metrics
+    eligible = (
+        metrics & {*ERROR_RATES, *SELECTION_RATES} if not is_of_models else set()
+    ) or metrics
     differ = [row for row in rows if row.differs and row.metric in eligible]
     claims = {(*_claim(row), _parts(row)) for row in differ}
     ranked = sorted((row for row in differ if not _is_nested(row, claims)), key=rank)

@@ -216,17 +216,17 @@ class Summary:
         s, methods = self.settings, {row.method for row in self.rows} - {None}
         kinds = ["exact"] if methods - _APPROXIMATE or not methods else []
         kinds += ["approximate"] if methods & _APPROXIMATE else []
-        name, scope = _ADJUST[s["adjust"]], ""
+        name, scope, null = _ADJUST[s["adjust"]], "", ""
         if any(str(method).startswith("sign flips") for method in methods):
-            kinds = ["sign-flip tests (null: both models' runs are exchangeable within an item)"]
-            return f"{kinds[0].capitalize()}, {name}, alpha {s['alpha']:g}"
+            kinds = ["sign-flip"]
+            null = " (null: both models' runs are exchangeable within an item)"
         if s["protect"] is not None or self.is_of_models:
             name = name.removesuffix(" for discrete tests")
         if s["adjust"] != "none":
             scope = " over all rows" if s["family"] == "audit" else " within each metric"
         if "threshold" in self.audit.axes and "all" not in scope:
             scope += " and threshold"
-        return f"{join_and(kinds).capitalize()} tests, {name}{scope}, alpha {s['alpha']:g}"
+        return f"{join_and(kinds).capitalize()} tests{null}, {name}{scope}, alpha {s['alpha']:g}"
 
     @property
     def margin(self) -> str:
