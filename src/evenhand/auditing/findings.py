@@ -144,7 +144,7 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
     inconclusive = defaultdict(list)
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
-            inconclusive[str(row.at), row.by, row.group, row.question].append(row)
+            inconclusive[str(row.at), row.by, row.group, row.is_gap_change].append(row)
     about += [("too-few", same) for same in inconclusive.values()]
     names, recorded = told_apart(rows), settings.recorded()
     for kind, same in about:
