@@ -597,7 +597,7 @@ def false_worse(runs: int) -> Iterator[str]:
 
 def _compare_results(who: Any, old: Any, new: Any, **settings: Any) -> Any:
     columns = {"who": who, "old": old.astype(int), "new": new.astype(int), **settings}
-    names = {name: name for name in settings}
+    names: dict[str, Any] = {name: name for name in settings}
     return compare(columns, results={"old": "old", "new": "new"}, groups="who", **names)
 
 

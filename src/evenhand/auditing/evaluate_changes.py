@@ -8,7 +8,6 @@ losses) / cases. So it is tested as a gap between such scores.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -51,11 +50,12 @@ def evaluate_changes(metric: Any, comparisons: Comparisons, settings: Settings) 
         return change_intervals(wins[rows], losses[rows], n[rows], level)
 
     def plan(rows: Integers, levels: Floats) -> Floats:
-        return _plan_changes(shares[comparisons.place[rows]], levels, settings.margin)
+        of_rows = np.maximum(shares[comparisons.place[rows]], settings.margin)
+        pairs = zip(of_rows.tolist(), levels.tolist(), strict=True)
+        return np.array([pairs_needed(settings.margin, *pair) for pair in pairs])
 
     gap_ends = np.where(n > 0, bound(np.arange(len(n)), level), np.nan)
-    columns = _change_columns(comparisons, tpr.scores(before), tpr.scores(after))
-    return columns | {
+    return _change_columns(tpr.scores(before), tpr.scores(after)) | {
         **{"support": n, "reference_n": n, "low": low, "high": high},
         **{"gap_low": gap_ends[0], "gap_high": gap_ends[1], "gained": wins, "lost": losses},
         "pvalue": np.where(n > 0, mcnemar_pvalues(wins, losses), np.nan),
@@ -65,7 +65,7 @@ def evaluate_changes(metric: Any, comparisons: Comparisons, settings: Settings) 
     }
 
 
-def _change_columns(comparisons: Comparisons, before: Floats, after: Floats) -> Columns:
+def _change_columns(before: Floats, after: Floats) -> Columns:
     """The columns that follow from the scores with both models."""
     change, is_defined = after - before, ~np.isnan(after)
     return {
@@ -76,22 +76,12 @@ def _change_columns(comparisons: Comparisons, before: Floats, after: Floats) -> 
     }
 
 
-def _plan_changes(shares: Floats, levels: Floats, margin: float) -> Floats:
-    """The cases with which McNemar's test finds a change of the margin."""
-    if margin > 1:
-        return np.full(len(levels), np.nan)
-    needed = cache(pairs_needed)
-    pairs = zip(np.maximum(shares, margin).tolist(), levels.tolist(), strict=True)
-    return np.array([needed(margin, share, level) for share, level in pairs], dtype=np.float64)
-
-
 def _evaluate_items(comparisons: Comparisons, settings: Settings) -> Columns:
     """The columns of mean results, from the totals of items."""
     items, count = comparisons.tally.items, len(comparisons)
     assert items is not None
     before, after, pvalue, error, low, high = np.full((6, count), np.nan)
     support, method = np.zeros(count), np.full(count, None, dtype=object)
-    tests = (count + 1) * len(comparisons.places)
     rng = generator(settings.rng)
     selected: list[Array] = [comparisons.masks(row, items.key)[0] for row in range(count)]
 
@@ -110,10 +100,10 @@ def _evaluate_items(comparisons: Comparisons, settings: Settings) -> Columns:
         first, second, runs = items.first[place, mask], items.second[place, mask], items.runs[mask]
         before[row], after[row] = first.sum() / runs.sum(), second.sum() / runs.sum()
         support[row] = runs.sum()
-        test = sign_flip_test(second - first, settings.draws_for(tests), rng)
+        test = sign_flip_test(second - first, settings.draws_for(count), rng)
         pvalue[row], error[row], method[row] = test
     low, high = bound(np.arange(count), settings.confidence_level)
-    return _change_columns(comparisons, before, after) | {
+    return _change_columns(before, after) | {
         **{"support": support, "reference_n": support, "pvalue": pvalue, "p_error": error},
         **{"method": method, "gap_low": low, "gap_high": high, "bound_gaps": bound},
     }

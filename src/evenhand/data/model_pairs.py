@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -219,33 +220,27 @@ def _add_items(
     rows: CountedRows, complete: Bools, key: Integers, results: Floats, is_binary: bool
 ) -> ItemTable:
     """The items of complete rows; without clusters, each case is one."""
-    n, item = rows.n[complete], np.arange(len(key))
+    case = np.repeat(np.arange(len(key)), rows.n[complete].astype(np.int64))
+    key, results, item = key[case], results[:, case], np.arange(len(case))
     if "cluster" in rows.answers:
         clusters = list(compress(rows.answer("cluster"), complete))
         index = {cluster: i for i, cluster in enumerate(dict.fromkeys(clusters))}
-        item = np.array([index[cluster] for cluster in clusters])
+        item = np.array([index[cluster] for cluster in clusters])[case]
         if None in index or len(np.unique([item, key], axis=1).T) > len(index):
             must = "say which item each row is about, and be in the same groups in all of its rows"
             raise InvalidInput(f"`cluster` must {must}")
-    else:
-        item = np.repeat(item, n.astype(np.int64))
-        key, results, n = key[item], results[:, item], np.ones(len(item))
-        item = np.arange(len(item))
-    _, where = np.unique(item, return_index=True)
-    first, *second = (np.bincount(item, of * n) for of in results)
-    runs = np.bincount(item, n).astype(np.float64)
+    runs, where = np.bincount(item).astype(np.float64), np.unique(item, return_index=True)[1]
+    first, *second = (np.bincount(item, of) for of in results)
     return ItemTable(key[where], runs, np.array([first] * len(second)), np.array(second), is_binary)
 
 
 def _read_result(value: Any) -> float:
     """A result as a number; nan if it is missing."""
-    words = {"true": 1.0, "false": 0.0, "": nan}
-    try:
-        text = str(value).strip().casefold()
-        number = nan if value is None else words[text] if text in words else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = inf
-    if abs(number) == inf:
-        must = "contain numbers, such as 1 for a correct answer and 0 for a wrong one"
-        raise InvalidInput(f"`results` must {must}; got {brief(value)}")
-    return number
+    words = {"true": 1.0, "false": 0.0, "": nan, "none": nan}
+    text = str(value).strip().casefold()
+    with suppress(ValueError):
+        number = words[text] if text in words else float(text)
+        if abs(number) != inf:
+            return number
+    must = "contain numbers, such as 1 for a correct answer and 0 for a wrong one"
+    raise InvalidInput(f"`results` must {must}; got {brief(value)}")

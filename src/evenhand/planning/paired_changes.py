@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from functools import lru_cache
+from math import inf
+
 import numpy as np
 
 from ..inference import ROUNDING
@@ -11,6 +15,7 @@ _REACH = 8
 _MAX_CASES = 10**7
 
 
+@lru_cache(maxsize=10_000)
 def pairs_needed(change: float, discordant_share: float, alpha: float, power: float = 0.8) -> float:
     """The number of cases with which McNemar's test finds a change; inf if it takes too many.
 
@@ -20,16 +25,18 @@ def pairs_needed(change: float, discordant_share: float, alpha: float, power: fl
     >>> pairs_needed(change=0.1, discordant_share=0.1, alpha=0.05)
     78
     """
-    few, many = 0, 1
-    while _mcnemar_power(many, change, discordant_share, alpha) < power:
-        few, many = many, 2 * many
+    if change > 1:
+        return inf
+
+    def suffices(n: int) -> bool:
+        return _mcnemar_power(n, change, discordant_share, alpha) >= power
+
+    many = 1
+    while not suffices(many):
+        many *= 2
         if many > _MAX_CASES:
-            return np.inf
-    while many - few > 1:
-        middle = (few + many) // 2
-        suffices = _mcnemar_power(middle, change, discordant_share, alpha) >= power
-        few, many = (few, middle) if suffices else (middle, many)
-    return many
+            return inf
+    return many // 2 + bisect_left(range(many // 2, many), True, key=suffices)
 
 
 def _mcnemar_power(n: int, change: float, discordant_share: float, alpha: float) -> float:

@@ -34,9 +34,8 @@ def as_junit(
     fails = set(map(id, failing))
     for row in audit.rows:
         about_gap = "gap of " * row.is_gap_change
-        name = (
-            f"{about_gap}{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
-        )
+        place = f" ({place_text(row.at)})" if row.at else ""
+        name = f"{about_gap}{row.metric} of {row.group}{place}"
         findings = about.get((line_key(row), row.metric), [])
         findings = [one for one in findings if one.kind != "worse" or row.is_change]
         case = _add_case(suite, row.by, name, findings, fails)

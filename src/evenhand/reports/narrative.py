@@ -358,26 +358,17 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     row of each column has a place before any column has a second, so that another column removes none.
     """
 
-    def rank(row: Row) -> tuple[bool, bool, bool, float, float, bool]:
+    def rank(row: Row) -> tuple[bool | float, ...]:
         is_large = row.smallest_gap > margin_of(row, settings["margin"])
         size = 0.0 if isnan(row.gap) else -round(abs(row.gap), 9)
         bound = -round(row.smallest_gap, 9)
         # Of two groups that mirror each other, the one that is worse off.
-        is_first = not row.is_gap_change
-        return (
-            not is_first,
-            not is_large,
-            row.driver is not None,
-            bound,
-            size,
-            not harms(row, settings),
-        )
+        doubts = row.is_gap_change, not is_large, row.driver is not None
+        return *doubts, bound, size, not harms(row, settings)
 
     metrics = {row.metric for row in rows}
-    is_of_models = any(row.is_change for row in rows)
-    eligible = (
-        metrics & {*ERROR_RATES, *SELECTION_RATES} if not is_of_models else set()
-    ) or metrics
+    main = set() if any(row.is_change for row in rows) else {*ERROR_RATES, *SELECTION_RATES}
+    eligible = metrics & main or metrics
     differ = [row for row in rows if row.differs and row.metric in eligible]
     claims = {(*_claim(row), _parts(row)) for row in differ}
     ranked = sorted((row for row in differ if not _is_nested(row, claims)), key=rank)

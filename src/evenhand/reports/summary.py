@@ -218,8 +218,10 @@ class Summary:
         kinds += ["approximate"] if methods & _APPROXIMATE else []
         name, scope, null = _ADJUST[s["adjust"]], "", ""
         if any(str(method).startswith("sign flips") for method in methods):
-            kinds = ["sign-flip"]
-            null = " (null: both models' runs are exchangeable within an item)"
+            kinds, null = (
+                ["sign-flip"],
+                " (null: both models' runs are exchangeable within an item)",
+            )
         if s["protect"] is not None or self.is_of_models:
             name = name.removesuffix(" for discrete tests")
         if s["adjust"] != "none":
@@ -257,8 +259,8 @@ class Summary:
         """How many comparisons have each verdict."""
         if self.is_of_models:
             shown = [Verdict.WORSE, Verdict.BETTER, Verdict.NOT_WORSE, Verdict.EQUIVALENT]
-            shown += [one for one in Verdict if one not in shown and self.verdicts[one]]
-            shown.remove(Verdict.REFERENCE) if Verdict.REFERENCE in shown else None
+            others = {one for one, n in self.verdicts.items() if n} - {*shown, Verdict.REFERENCE}
+            shown += sorted(others, key=lambda one: one.rank)
             counts = ", ".join(f"{self.verdicts[one]:,} {one}" for one in shown)
             return f"{several(self.compared, 'comparison')}: {counts}"
         differ = sum(n for verdict, n in self.verdicts.items() if verdict.differs)
