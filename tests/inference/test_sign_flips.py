@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from math import comb, isnan
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings, strategies as st
@@ -43,11 +44,11 @@ def test_one_run_of_0_or_1_is_mcnemars_test() -> None:
 
 
 def test_other_numbers_are_drawn_and_say_so() -> None:
-    changes = np.random.default_rng(4).normal(0.4, 1, 11)
+    changes: Any = np.random.default_rng(4).normal(0.4, 1, 11)
     p, error, method = sign_flip_test(changes, 40_000, RNG)
     assert method == "sign flips, drawn" and 0 < error < 0.003
     assert p == approx(flipped(changes.tolist()), abs=4 * error)
-    ranks = np.arange(1, 13) * np.where(np.arange(12) % 4, 1, -1)
+    ranks: Any = np.arange(1, 13) * np.where(np.arange(12) % 4, 1, -1)
     exact = wilcoxon(ranks, method="exact").pvalue
     assert sign_flip_test(ranks * 1.0, 9, RNG)[0] == approx(exact)
 
