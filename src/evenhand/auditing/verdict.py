@@ -61,8 +61,8 @@ class Verdict(StrEnum):
     HIGHER = "higher", 0, "▲", "^", _RED, True
     LOWER = "lower", 0, "▼", "v", _BLUE, True
     UNLIKE = "unlike", 0, "≠", "P", _PURPLE, False
-    BETTER = "better", 0, "△", "^", _GREEN, True
-    WORSE = "worse", 0, "▽", "v", _RED, True
+    BETTER = "better", 0, "△", "2", _GREEN, True
+    WORSE = "worse", 0, "▽", "1", _RED, True
     UNDEFINED = "undefined", 1, "✕", "X", _GREY, False
     INCONCLUSIVE = "inconclusive", 2, "□", "s", _GREY, False
     NOT_TESTED = "not tested", 3, "–", "_", _GREY, False
