@@ -43,8 +43,8 @@ class Picture(str):
 
 SHAPES = Picture(
     '<path id="hi" d="M0-3.8 3.5 3H-3.5Z"/><path id="lo" d="M0 3.8 3.5-3H-3.5Z"/>'
-    '<path id="be" d="M0-4 3 0H-3ZM0 0 3 4H-3Z"/><path id="wo" d="M0 4 3 0H-3ZM0 0 3-4H-3Z"/><path id="nw" d="M-3-3 3 0-3 3Z"/>'
-    '<circle id="eq" r="3.3"/>'
+    '<path id="be" d="M0-4 3 0H-3ZM0 0 3 4H-3Z"/><path id="wo" d="M0 4 3 0H-3ZM0 0 3-4H-3Z"/>'
+    '<path id="nw" d="M-3-3 3 0-3 3Z"/><circle id="eq" r="3.3"/>'
     '<rect id="in" x="-2.8" y="-2.8" width="5.6" height="5.6"/><path id="un" d="M-3-3 3 3M3-3-3 3"/>'
     '<path id="ul" d="M-4-1.5H4M-4 1.5H4M-2 4 2-4"/><path id="rf" d="M0-4 4 0 0 4-4 0Z"/>'
     '<path id="end" d="M-4-3.5 0 0-4 3.5" fill="none"/><path id="start" d="M4-3.5 0 0 4 3.5" fill="none"/>'
