@@ -239,6 +239,8 @@ INTENDED = (
     Change("methods", without_test, "method", by_anything, "None where there is no p-value"),
     Change("changes of models", of_changes, "percentile p_undefined", by_anything,
            "changes have no percentile of the MATCH test"),
+    Change("changes: families", of_audits("models:"), f"p_adjusted at_least at_most {VERDICTS}", by_anything,
+           "changes of gaps are one family with own changes, and have no finding of their own kind"),
     Change("own changes", of_changes, "low high", by_anything,
            "Fay and Lumbard's intervals, which agree with McNemar's test, in place of mid-p ones"),
     Change("selection rates", of_audits("rows: missing labels"),

@@ -32,8 +32,23 @@ def audit_counts(counts: Any, **settings: Any) -> Tables:
 
 
 def compare(data: Any, **settings: Any) -> Tables:
-    """The comparison of models."""
-    return audit_tables(eh.compare(data, **_asked(settings)))
+    """The comparison of models: changes of gaps, beside the p-values of own changes."""
+    done = eh.compare(data, **_asked(settings), gaps=True)
+    tables = audit_tables(done)
+    own = {_place(row): row.pvalue for row in done.rows if row.is_change}
+    of_gaps = [row for row in done.rows if row.is_gap_change]
+    tables["rows"] = [
+        _plain_line(row_columns(row) | {"question": "change", "change_pvalue": own[_place(row)]}) for row in of_gaps
+    ]
+    tables["overall"] = [
+        _plain_line(overall_columns(one) | {"score": one.gap, "low": one.gap_low, "high": one.gap_high})
+        for one in done.overall
+    ]
+    return tables
+
+
+def _place(row: Any) -> tuple[str, ...]:
+    return str(row.at), row.by, row.group, row.metric
 
 
 def monitor(batches: Sequence[tuple[str, Any]], columns: Line | None = None, **settings: Any) -> Tables:
@@ -70,7 +85,8 @@ ROW = (
 
 def row_columns(row: Any) -> Line:
     """A row under the names of the results table."""
-    return {**row.at, **{name: getattr(row, name) for name in ROW.split()}, "strength_all": row.strength}
+    columns = {name: getattr(row, name, None) for name in ROW.split()}
+    return {**row.at, **columns, "strength_all": row.strength}
 
 
 def overall_columns(row: Any) -> Line:

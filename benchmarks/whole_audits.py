@@ -33,6 +33,7 @@ from evenhand import (
     list_metrics,
     metric,
 )
+from evenhand.inference import change_intervals, mcnemar_pvalues
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -607,8 +608,66 @@ def rejects_models(*sides: tuple[int, ...]) -> bool:
         *(columns,), y_true="label", models={"old": "old", "new": "new"}, groups="who", metrics="ppr",
         reference=REFERENCE, adjust="none",
     )  # fmt: skip
-    (p,) = (row.pvalue for row in audit.rows if row.group == "group")
+    (p,) = (row.pvalue for row in audit.rows if row.group == "group" and row.is_gap_change)
     return p is not None and p <= LEVEL
+
+
+# Sizes of categories, and the share of tasks with another result: as many wins as losses in truth.
+CATEGORIES = {"12 of 1 to 231": (1, 3, 8, 12, 20, 25, 30, 35, 40, 45, 50, 231), "20 of 20": (20,) * 20,
+              "4 of 200": (200,) * 4}  # fmt: skip
+RUNS_PER_ITEM = {"10 items": (10, 5), "40 items": (40, 4), "200 items": (200, 3)}
+
+
+def false_worse(runs: int) -> Iterator[str]:
+    """No model is better: comparisons with any verdict "worse" (alpha 5%, so half of it is expected). Simulated.
+
+    With runs, every item has a rate of its own of 0.02, 0.5 or 0.98, the same for both models; 4 categories.
+    """
+    lines: list[Line] = []
+    rng = np.random.default_rng([24, 700])
+    for name, sizes in CATEGORIES.items():
+        who = np.repeat(np.arange(len(sizes)), sizes)
+        for discordant in (0.05, 0.2, 0.5, 1.0):
+            drawn = rng.choice([-1, 0, 1], (runs, len(who)), p=(discordant / 2, 1 - discordant, discordant / 2))
+            made = (_compare_results(who, drawn_of == -1, drawn_of == 1) for drawn_of in drawn)
+            lines.append((name, f"{discordant:g} discordant", share(_any_worse(one) for one in made)))
+            note(*lines[-1])
+    for name, (items, each) in RUNS_PER_ITEM.items():
+        item = np.repeat(np.arange(items), each)
+        for p in (0.02, 0.5):
+            rates = rng.choice([p, 0.5, 1 - p], (runs, items))[:, item]
+            pairs = rng.random((2, *rates.shape)) < rates
+            made = (_compare_results(item % 4, old, new, cluster=item) for old, new in zip(*pairs, strict=True))
+            lines.append((f"{name} of {each} runs", f"rates {p:g} to {1 - p:g}", share(map(_any_worse, made))))
+            note(*lines[-1])
+    yield from table(("categories", "truth", "any worse"), lines)
+
+
+def _compare_results(who: Any, old: Any, new: Any, **settings: Any) -> Any:
+    columns = {"who": who, "old": old.astype(int), "new": new.astype(int), **settings}
+    names: dict[str, Any] = {name: name for name in settings}
+    return compare(columns, results={"old": "old", "new": "new"}, groups="who", **names)
+
+
+def _any_worse(made: Any) -> bool:
+    return any(row.verdict == "worse" for row in made.rows)
+
+
+def false_not_worse(runs: int) -> Iterator[str]:
+    """The change is -.1, the margin: "not worse", "equivalent" or "better"; and "equivalent" alone. Exact."""
+    lines: list[Line] = []
+    for n in (20, 50, 100, 200):
+        w, lost = np.array([(w, k) for w in range(n + 1) for k in range(n + 1 - w)], dtype=float).T
+        low, high = change_intervals(w, lost, np.full(len(w), float(n)), 0.95)
+        is_open = mcnemar_pvalues(w, lost) > LEVEL
+        is_not_worse = (low >= -0.1) & (is_open | (w > lost))
+        is_equivalent = (low >= -0.1) & (high <= 0.1) & is_open
+        for share_of in (0.1, 0.12, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0):
+            win, lose = (share_of - 0.1) / 2, (share_of + 0.1) / 2
+            down = multinomial.pmf(np.stack([w, lost, n - w - lost], axis=1), n, (win, lose, 1 - share_of))
+            lines.append((n, share_of, Share(float(down[is_not_worse].sum())), Share(float(down[is_equivalent].sum()))))
+            note(*lines[-1])
+    yield from table(("tasks", "discordant", "false not worse", "false equivalent"), lines, by=2)
 
 
 # ---------------------------------------------------------------------------------------------------- output
@@ -628,6 +687,8 @@ SECTIONS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "gaps": ("Coverage of the interval of a gap between two rates", coverage_of_gaps),
     "score-gaps": ("Coverage of the interval of a gap between scores of several rates", coverage_of_score_gaps),
     "models": ("Size of the test of two models", two_models),
+    "worse": ("False worse in whole comparisons", false_worse),
+    "not-worse": ("False not worse and equivalent", false_not_worse),
 }
 
 _STARTED = time.perf_counter()

@@ -95,7 +95,7 @@ CLASSES = of_classes(classified(), metrics=["tpr", "ppv", "macro tpr", "macro pp
 STRATA = eh.audit(
     decided(), y_true="y", y_pred="old", groups="race", strata="department", metrics=["tpr", "ppr", "mcc"]
 )
-MODELS = eh.compare(decided(), y_true="y", models={"old": "old", "new": "new"}, groups="race")
+MODELS = eh.compare(decided(), y_true="y", models={"old": "old", "new": "new"}, groups="race", gaps=True)
 
 
 def agreement(y_true: Any, y_pred: Any) -> float:

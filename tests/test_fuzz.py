@@ -473,7 +473,7 @@ TYPED: dict[str, st.SearchStrategy[str]] = {
     **dict.fromkeys(("intersections", "n"), one_of(small, some(["5:9", "5:", ":", "9:5", "1:9:0", "all", "-1", "x"]))),
     "strength": one_of(numbers, some(["auto", "prev=7,tpr=20,fpr=20", "prev=", "prev=1,prev=2", "prev=nan,tpr=1"])),
     "reference": one_of(some(["rest", "all", "largest", "best", "a", "g=a", "1,2,3,4"]), names),
-    "models": one_of(some(["a=y", "b=p", "c=s", "a", "=p", '"a=b"=p']), names),
+    **dict.fromkeys(("models", "results"), one_of(some(["a=y", "b=p", "c=s", "a", "=p", '"a=b"=p']), names)),
 }  # fmt: skip
 texts = one_of(names, some(["g=1", "g=1,2", "g:a=b", "s=0.5", "g:=x", "1", "0"]))
 

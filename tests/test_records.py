@@ -201,7 +201,7 @@ def test_verdicts_are_their_words() -> None:
     verdicts = eh.results.Verdict
     assert [v.value for v in verdicts] == [str(v) for v in verdicts]
     assert verdicts("equivalent") is verdicts.EQUIVALENT
-    assert [v for v in verdicts if v.differs] == [verdicts.HIGHER, verdicts.LOWER, verdicts.UNLIKE]
+    assert [v.value for v in verdicts if v.differs] == ["higher", "lower", "unlike", "better", "worse"]
     for look in ("marker", "sign"):
         assert len({getattr(v, look) for v in verdicts}) == len(verdicts), "no meaning is carried by colour alone"
 

@@ -26,7 +26,7 @@ def test_codes_and_severities_do_not_change() -> None:
     assert ", ".join(sorted(said)) == (
         "EH001 constant warning, EH002 repeated-rows warning, EH003 similar-groups warning, EH101 differs alert, "
         "EH102 four-fifths warning, EH104 beyond-margin alert, EH105 base-rate note, EH106 selection-rate warning, "
-        "EH108 below-goal alert, EH109 goal-unproven warning, EH110 varies warning, "
+        "EH107 worse alert, EH108 below-goal alert, EH109 goal-unproven warning, EH110 varies warning, "
         "EH201 undefined warning, EH202 too-few note, EH203 spread warning, EH301 left-out warning, "
         "EH302 missing-group note, EH303 absent-label note, EH304 chosen-reference note, EH305 weighted note, "
         "EH306 not-pooled note, EH307 skipped-files note, EH308 protected note, EH309 clusters note"

@@ -83,7 +83,7 @@ def test_groups_are_never_merged_whatever_is_audited() -> None:
         audit = eh.compare if kind == "models" else eh.audit
         sizes: dict[Any, dict[str, int]] = {}
         for r in audit(data | {"g": [first, second, second] * 8}, groups="g", **KINDS[kind]).rows:
-            if r.at.get("stratum", "pooled") == "pooled":
+            if r.by == "g" and r.at.get("stratum", "pooled") == "pooled":
                 sizes.setdefault((r.metric, tuple(r.at.items())), {})[r.group] = r.n
         for of_place in sizes.values():
             assert of_place == dict(zip(expected, (8, 16), strict=True)), kind

@@ -40,7 +40,7 @@ def test_all_other_models_are_compared_with_the_first_or_the_baseline() -> None:
     for a, pairs in ((first, [("two", "one"), ("three", "one")]), (other, [("one", "two"), ("three", "two")])):
         assert list(dict.fromkeys((one.at["model"], one.at["against"]) for one in a.overall)) == pairs
         assert {(r.at["model"], r.at["against"]) for r in a.rows} == set(pairs)
-    assert {r.metric for r in first.rows} == {"acc", "ppr", "tpr", "fpr"} and len(first.rows) == 2 * 4 * 3
+    assert {r.metric for r in first.rows} == {"acc", "ppr", "tpr", "fpr"} and len(first.rows) == 2 * 4 * (3 + 1)
     assert other.provenance["call"]["baseline"] == "two"
     assert other.changes(other.repeat(PEOPLE)) == []
 
@@ -58,17 +58,28 @@ def test_exchanging_two_models_mirrors_the_changes() -> None:
     there, back = (compared(models={a: a, b: b}, metrics=METRICS) for a, b in (("one", "two"), ("two", "one")))
     for r in there.rows:
         other = row(back, r.group, r.metric)
-        assert (r.score, r.gap, r.change_pvalue) == approx((-other.score, -other.gap, other.change_pvalue))
-        if math.isnan(r.p_error):
-            # What is known of a change is approximate, and not in the same way in each direction.
-            assert r.pvalue == approx(other.pvalue, rel=0.01)
+        assert (r.score, r.gap, r.pvalue) == approx((other.before, -other.gap, other.pvalue))
+        assert (r.gap_low, r.gap_high, r.gained) == approx((-other.gap_high, -other.gap_low, other.lost))
+    there, back = (
+        compared(models={a: a, b: b}, metrics=METRICS, gaps=True) for a, b in (("one", "two"), ("two", "one"))
+    )
+    for r in filter(lambda r: r.is_gap_change, there.rows):
+        (other,) = (o for o in back.rows if o.is_gap_change and (o.group, o.metric) == (r.group, r.metric))
+        assert (r.score, r.gap) == approx((-other.score, -other.gap))
+        # What is known of a change is approximate, and not in the same way in each direction.
+        assert r.pvalue == approx(other.pvalue, rel=0.01)
 
 
 def test_rows_have_the_scores_that_change() -> None:
     """Before and after are those of audits of each model alone."""
-    a = compared(models={"one": "one", "two": "two"}, metrics=METRICS)
+    a = compared(models={"one": "one", "two": "two"}, metrics=METRICS, gaps=True)
     first, second = (eh.audit(PEOPLE, y_true="y", y_pred=m, groups="who", metrics=METRICS) for m in ("one", "two"))
     for r in a.rows:
+        if not r.is_gap_change:
+            if r.by != "all cases":
+                scores = row(first, r.group, r.metric).score, row(second, r.group, r.metric).score
+                assert (r.before, r.score) == approx(scores)
+            continue
         before, after = row(first, r.group, r.metric), row(second, r.group, r.metric)
         assert (r.before, r.before + r.score) == approx((before.score, after.score))
         reference = r.reference_before, r.reference_before + r.reference_score
@@ -97,14 +108,15 @@ def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows(
 
 def test_settings_are_those_of_audits() -> None:
     """But changes are compared with the rest also if all cases are asked for: they need not lie between two rates."""
-    assert compared(metrics="acc", reference="all").rows == compared(metrics="acc").rows
+    assert compared(metrics="acc", reference="all").rows == compared(metrics="acc", gaps=True).rows
     a = compared(models={"one": "one", "two": "two"}, reference="v", alpha=0.2, group_names={"who": {"u": "Ursula"}})
-    assert {r.group for r in a.rows} == {"Ursula", "v", "w"}
-    assert {r.verdict for r in a.rows if r.group == "v"} == {Verdict.REFERENCE}
-    own = row(a, "v", "acc")
+    assert {r.group for r in a.rows} == {"Ursula", "v", "w", "all cases"}
+    of_gaps = [r for r in a.rows if r.is_gap_change]
+    assert {r.verdict for r in of_gaps if r.group == "v"} == {Verdict.REFERENCE}
+    own = next(r for r in of_gaps if (r.group, r.metric) == ("v", "acc"))
     assert not math.isnan(own.score) and math.isnan(own.gap)
     crossed = compared(PEOPLE.assign(t=list("ab") * 60), groups=["who", "t"], metrics="acc")
-    assert {r.by for r in crossed.rows} == {"who", "t", "who & t"}
+    assert {r.by for r in crossed.rows} == {"who", "t", "who & t", "all cases"}
 
 
 def test_what_is_no_rate_of_the_same_people_cannot_be_compared() -> None:
@@ -116,7 +128,10 @@ def test_what_is_no_rate_of_the_same_people_cannot_be_compared() -> None:
         ({"metrics": ["auc"]}, f"{rates} auc"),
         ({"metrics": [("f", max)]}, f"{rates} f"),
         ({"models": {"a": "one"}}, "models must contain at least two models with different names; got 'a'"),
-        ({"models": None}, "pass one of models, model_column and y_score, which say what is compared; got none"),
+        (
+            {"models": None},
+            "pass one of models, results, model_column and y_score, which say what is compared; got none",
+        ),
     ]
     for settings, sentence in refusals:
         assert sentence in refusal(compared, **settings)

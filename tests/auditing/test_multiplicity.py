@@ -132,7 +132,7 @@ def test_families_are_metrics_with_their_classes_strata_and_models_or_everything
     for r in audited(kind).rows:
         is_pooled = r.at.get("stratum") == "pooled"
         families.setdefault((r.metric, r.at.get("threshold"), "class" in r.at, is_pooled), []).append(r)
-    sizes = {"thresholds": [3] * 7, "classes": [3, 3, 9, 9], "strata": [3, 3, 6, 6], "models": [6, 6]}
+    sizes = {"thresholds": [3] * 7, "classes": [3, 3, 9, 9], "strata": [3, 3, 6, 6], "models": [8, 8]}
     assert sorted(map(len, families.values())) == sizes[kind]
     for rows in families.values():
         check_adjusted(rows, plain_bh)

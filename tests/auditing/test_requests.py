@@ -112,7 +112,7 @@ def test_calls_that_cannot_be_are_refused_with_the_way_out() -> None:
         (lambda: counts(COUNTS, "race"), "audit_counts() takes only counts by position; pass by=..., "),
         (lambda: audit(**y), f"{groups} None"),
         (lambda: audit(**y, groups={}), f"{groups} {{}}"),
-        (lambda: eh.compare(y_true=[1], models={"a": [1], "b": [0]}), f"{groups} None"),
+        (lambda: eh.compare(y_true=[1], models={"a": [1], "b": [0]}, groups={}), f"{groups} {{}}"),
         (lambda: audit(y_true=[1], groups=["a"]), f"{score} neither"),
         (lambda: audit(**y, y_score=[1], groups=["a"]), f"{score} both"),
         (lambda: audit(**y, threshold=0.5, groups=["a"]),

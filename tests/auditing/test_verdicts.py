@@ -26,10 +26,11 @@ def verdicts(counts: Any, metric: str, **settings: Any) -> dict[str, str]:
 
 def test_verdicts_that_differ_come_first() -> None:
     assert [v.value for v in sorted(Verdict, key=lambda v: v.rank)] == [
-        *("higher", "lower", "unlike", "misses", "undefined", "inconclusive", "not tested"),
-        *("equivalent", "meets", "reference"),
+        *("higher", "lower", "unlike", "better", "worse", "misses", "undefined", "inconclusive", "not tested"),
+        *("not worse", "equivalent", "meets", "reference"),
     ]
-    assert {v for v in Verdict if v.differs} == {Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE}
+    found = {Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE, Verdict.BETTER, Verdict.WORSE}
+    assert {v for v in Verdict if v.differs} == found
     assert len({v.rank for v in Verdict if v.differs}) == 1
     a = eh.audit_counts(compas(), by="race")
     places = [(r.verdict.rank, -round(r.smallest_gap, 9)) for r in a.rows]
@@ -43,6 +44,9 @@ def test_meanings_are_sentences_with_the_settings_filled_in() -> None:
         assert not any(word in words for word in ("biased", "fair", "proves", "surely"))
     higher, equivalent = (v.meaning.format(alpha=0.2, margin=0.3) for v in (Verdict.HIGHER, Verdict.EQUIVALENT))
     assert "0.2" in higher and "±0.3" in equivalent and "direction" in Verdict.UNLIKE.meaning
+
+
+OF_OTHERS = {"unlike", "not tested", "better", "worse", "not worse", "meets", "misses"}
 
 
 def verdict_of(r: Row, s: dict[str, Any]) -> Verdict:
@@ -82,12 +86,7 @@ def test_every_verdict_follows_from_its_row() -> None:
             rates += 1
     # Or the above would say little.
     assert rates > 20 and set(seen) == set(METRICS)
-    assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {
-        "unlike",
-        "not tested",
-        "meets",
-        "misses",
-    }
+    assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - OF_OTHERS
     for metric in set(METRICS) - {"te", "equalized_odds"}:
         assert {"higher", "lower", "inconclusive", "undefined"} <= seen[metric], metric
 

@@ -136,7 +136,7 @@ def test_models_below_each_other_are_paired_by_cluster_and_compared_with_a_basel
 
 
 def test_messages_speak_of_options() -> None:
-    compared = "pass one of --model, --model-column and --score, which say what is compared; got none"
+    compared = "pass one of --model, --result, --model-column and --score, which say what is compared; got none"
     for words, sentence in (
         ("compare", "pass a FILE, or one file for each model, with --key COLUMN --model NAME=FILE; see evenhand "
                         "compare --help"),

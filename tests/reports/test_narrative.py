@@ -273,9 +273,17 @@ def test_singular_and_plural() -> None:
 
 
 def test_rows_of_models_strata_and_drivers_are_told_in_their_own_way() -> None:
-    for row in MODELS.rows:
-        if row.differs:
-            said = key_sentence(row, Words.of(MODELS.settings))
+    few = eh.compare(
+        {"g": list("ab") * 80, "y": [1] * 160, "old": [0] * 160, "new": [1, 0] * 80},
+        y_true="y", models={"old": "old", "new": "new"}, groups="g", metrics="tpr", positive=1, gaps=True,
+    )  # fmt: skip
+    for row in few.rows:
+        assert row.differs or (row.group, row.is_gap_change) == ("b", False)
+        said = key_sentence(row, Words.of(MODELS.settings))
+        if row.is_change and row.differs:
+            wins = f"{row.gained:,.0f} win"
+            assert f"0 losses, {wins}" in said and re.search(r"at least \d+ points better\.$", said)
+        elif row.differs:
             assert f"changed from {row.before:.3f} to {row.before + row.score:.3f}, and in the rest from " in said
             assert re.search(r"the gap moved (at least [\d.]+ (higher|lower)|(higher|lower), size unclear)\.$", said)
     for row in STRATA.rows:

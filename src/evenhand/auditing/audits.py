@@ -20,7 +20,7 @@ from ..data import (
 from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric
 from .evaluate_goals import select_goals
-from .metric_selection import needs_of, select_metrics
+from .metric_selection import Function, needs_of, select_metrics
 from .provenance import counts_source
 from .requests import with_fields_of
 from .result import Audit
@@ -175,10 +175,12 @@ def compare(request: ModelsRequest) -> Audit:
     -------
     Audit
         In its rows, ``at`` says which ``model`` is compared ``against`` which. The ``score``
-        is the group's own change, with McNemar's exact p-value, and the ``gap`` the change of
-        its gap to the reference; ``before`` and ``gap_before`` are what changes. Metrics are
-        rates of people whose number is the same with all models: by default acc, ppr, tpr and
-        fpr. Cases without a label or a prediction of every model are left out and counted.
+        is that with the model, ``before`` that with the other, and the ``gap`` the change, with
+        McNemar's exact p-value. The last group is all cases. With ``gaps``, further rows (their
+        ``question`` is "change of gap") have the change of a group as ``score``, and as ``gap``
+        the change of its gap to the reference. Metrics are rates of people whose number is the
+        same with all models: by default acc, ppr, tpr and fpr; of ``results``, accuracy or the
+        mean. Cases without a label or an answer of every model are left out and counted.
 
     Examples
     --------
@@ -188,10 +190,16 @@ def compare(request: ModelsRequest) -> Audit:
     >>> c = compare(data, y_true="y", models=models, groups="sex", metrics="acc")
     >>> row = next(row for row in c.rows if row.group == "f")
     >>> row.at, row.score, row.gap
-    ({'model': 'new', 'against': 'old'}, 0.5, 0.5)
+    ({'model': 'new', 'against': 'old'}, 1.0, 0.5)
     """
-    groups = group_columns(request.groups, request.data)
-    metrics = select_metrics(request, labelled=True, default=MODEL_METRICS)
+    is_grouped = request.groups is not None
+    groups = group_columns(request.groups, request.data) if is_grouped else {}
+    if request.results is not None and request.metrics is not None:
+        raise InvalidInput("`results` have no `metrics`: their mean is compared")
+    if request.with_gaps and not is_grouped:
+        raise InvalidInput("`gaps`, `favourable` and `reference` are about `groups`; pass them")
+    default = MODEL_METRICS if request.results is None else ("acc",)
+    metrics = select_metrics(request, labelled=True, default=default)
     for metric in metrics:
         if not isinstance(metric, Metric):
             rates = ", ".join(MODEL_METRICS)
@@ -199,4 +207,9 @@ def compare(request: ModelsRequest) -> Audit:
     taken = signature(build_model_tally).parameters.keys() - {"data", "groups"}
     arguments = {name: getattr(request, name) for name in taken}
     tally = build_model_tally(request.data, groups, **arguments)
+    if tally.items is not None:
+        if request.with_gaps:
+            reason = "changes of gaps are tested for one answer of 0 or 1 per case"
+            raise InvalidInput(f"`gaps`, `favourable` and `reference` do not apply: {reason}")
+        metrics = metrics if tally.items.is_binary else [Function("mean", better="higher")]
     return run_audit(tally, metrics, request, "compare", request.data)

@@ -29,6 +29,7 @@ UNKNOWN, NOBODY, KNOWN = -1, -2, -3
 # Impact ratios compare with groups that have at least this share of the cases.
 MIN_SHARE = 0.02
 _CELLS = ("counts", "selections")
+_PLACED = (*_CELLS, "models", "gaps")
 _OF_REST = (ReferenceKind.REST, ReferenceKind.ALL)
 _CHOSEN = (Chosen.LARGEST, Chosen.BEST)
 # The fields with one value per comparison.
@@ -71,7 +72,8 @@ class Comparisons:
         The other fields of the references.
     tally, source : Tally, str
         What metrics read: ``counts`` of cases with a label, ``selections`` (counts of all cases with
-        a prediction), ``rows``, ``classes`` (matrices of all classes) or pairs of ``models``.
+        a prediction), ``rows``, ``classes`` (matrices of all classes), pairs of ``models``, whose
+        scores are compared with each other, or ``gaps``, whose changes are.
     values : array
         The numbers of cases by place and key, of whatever shape metrics read.
     places : tuple of Place
@@ -301,22 +303,31 @@ def build_comparisons(
 ) -> list[Comparisons]:
     """The comparisons of everything that metrics read; with strata, in each and over all."""
     names, codes = name_strata(tally, strata, settings)
-    groupings = tuple(build_groupings(tally, settings, strata)) or (_everybody(codes),)
-    given = _list_references(settings.reference, groupings)
+    given_groupings = tuple(build_groupings(tally, settings, strata))
+    if not given_groupings and tally.model_counts is None:
+        given_groupings = (_everybody(codes),)
+    given = _list_references(settings.reference, given_groupings)
     comparisons = []
-    for source, values in _read_sources(tally).items():
+    for source, values in _read_sources(tally, settings).items():
+        groupings = given_groupings
+        if source == "models":
+            groupings = (*groupings, _group_everybody(codes, [one.name for one in groupings]))
         is_cells = source in _CELLS
         weights = getattr(tally, source).cells if is_cells else values
-        places = tally.places if is_cells or source == "models" else ((),)
+        places = tally.places if source in _PLACED else ((),)
         occurs = np.ones(len(tally.keys), dtype=bool)
         if tally.rows is not None or source == "classes":
             occurs = sum_cases(values.swapaxes(0, 1)) > 0
         shown = [grouping.list_shown(occurs) for grouping in groupings]
-        references = [
-            _find_reference(*of_grouping, of_place, settings)
-            for of_place in weights
-            for of_grouping in zip(given, groupings, shown, strict=True)
-        ]
+        if source == "models":
+            against = [str(dict(place)["against"]) for place in places for _ in groupings]
+            references = [Reference(NOBODY, name, ReferenceKind.MODEL) for name in against]
+        else:
+            references = [
+                _find_reference(*of_grouping, of_place, settings)
+                for of_place in weights
+                for of_grouping in zip(given, groupings, shown, strict=True)
+            ]
         if any(reference.kind == ReferenceKind.MATRIX for reference in references):
             _check_matrix(tally, source, strata)
         for is_pooled in (False, True) if strata and is_cells else (False,):
@@ -334,7 +345,13 @@ def build_comparisons(
     return comparisons
 
 
-def _read_sources(tally: Tally) -> dict[str, Floats]:
+def _group_everybody(codes: Integers, names: Sequence[str]) -> Grouping:
+    """All cases as one group, those of unknown groups included."""
+    name = next(name for name in ("all cases", "everybody", "all") if name not in names)
+    return Grouping((), name, (name,), codes * 0, {}, np.zeros(1, dtype=bool))
+
+
+def _read_sources(tally: Tally, settings: Settings) -> dict[str, Floats]:
     """The numbers of cases by place and key of everything that can be compared."""
     sources = {name: getattr(getattr(tally, name), "cases", None) for name in _CELLS}
     if tally.rows is not None:
@@ -343,6 +360,8 @@ def _read_sources(tally: Tally) -> dict[str, Floats]:
     if tally.class_counts is not None:
         sources["classes"] = tally.class_counts[None]
     sources["models"] = tally.model_counts
+    if getattr(settings, "with_gaps", False):
+        sources["gaps"] = tally.model_counts
     return {name: values for name, values in sources.items() if values is not None}
 
 

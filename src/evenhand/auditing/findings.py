@@ -41,6 +41,7 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "base-rate": ("EH105", "note"),
     "selection-rate": ("EH106", "warning"),
     "four-fifths": ("EH102", "warning"),
+    "worse": ("EH107", "alert"),
     "below-goal": ("EH108", "alert"),
     "goal-unproven": ("EH109", "warning"),
     "undefined": ("EH201", "warning"),
@@ -147,7 +148,8 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
     # Scores of several rates are not judged from rounded counts, however many cases there are.
     unjudged = [] if tally.rule is None else list_unjudged(table.values("metric"))
     about = [("below-goal", [row]) for row in goals if row.verdict is Verdict.MISSES]
-    about += [(_kind_of_difference(row, tally, settings), [row]) for row in rows if row.differs]
+    differ = [row for row in rows if row.differs and row.verdict is not Verdict.BETTER]
+    about += [(_kind_of_difference(row, tally, settings), [row]) for row in differ]
     about += [("four-fifths", [row]) for row in rows if row.is_below_four_fifths]
     proven = (Verdict.MEETS, Verdict.MISSES)
     about += [("goal-unproven", [row]) for row in goals if row.verdict not in proven]
@@ -155,7 +157,7 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
     inconclusive = defaultdict(list)
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
-            inconclusive[str(row.at), row.by, row.group].append(row)
+            inconclusive[str(row.at), row.by, row.group, row.is_gap_change].append(row)
     about += [("too-few", same) for same in inconclusive.values()]
     names, recorded = told_apart((*rows, *goals)), settings.recorded()
     for kind, same in about:
@@ -183,6 +185,8 @@ def find_cluster_bounds(table: ResultsTable) -> Iterator[Finding]:
 
 def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
     """What a difference is about: people, decisions or, beyond the margin or not, errors."""
+    if row.verdict is Verdict.WORSE:
+        return "worse"
     if getattr(lookup_metric(row.metric), "is_base_rate", False):
         return "base-rate"
     if tally.labelled and row.metric in WITHOUT_LABELS:

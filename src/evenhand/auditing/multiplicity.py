@@ -123,7 +123,9 @@ def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
         # Goals never change other verdicts.
         if settings.family == "audit" and comparisons.source != "goals":
             continue
-        kind = part.metric.key, table["question"][rows.start], comparisons.is_pooled
+        # Changes and changes of gaps are one family.
+        question = table["question"][rows.start].removesuffix(" of gap")
+        kind = part.metric.key, question, comparisons.is_pooled
         for place, values in enumerate(comparisons.places):
             of_place = rows.start + np.flatnonzero(comparisons.place == place)
             key = (*kind, dict(values).get("threshold"))

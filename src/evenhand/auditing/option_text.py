@@ -19,6 +19,7 @@ _FORMS = {
     "goal": "METRIC>=SCORE, METRIC<=SCORE or METRIC=SCORE, such as tpr>=0.8",
     "group_names": 'COLUMN:VALUE=NAME, such as RAC1P:1=White or race:"a=b"=White',
     "models": "NAME=COLUMN, such as old=p1",
+    "results": "NAME=COLUMN, such as old=old_correct",
     "reference": "COLUMN=GROUP if it is repeated",
     "strength": "a number of cases, prev=…,tpr=…,fpr=…, or auto",
 }
@@ -130,6 +131,7 @@ READERS: dict[str, Callable[[Texts, Texts], Any]] = {
     "goal": _read_goals,
     "group_names": _read_group_names,
     "models": lambda texts, _: _read_table("models", texts),
+    "results": lambda texts, _: _read_table("results", texts),
     "reference": _read_reference,
     "strength": _read_strength,
     **dict.fromkeys(("decision", "outcome"), _read_clauses),

@@ -267,7 +267,9 @@ class Audit:
 
     def _scores_by_group(self) -> dict[str, list[object]]:
         """The columns of `by_group`, with places and groups in their declared order."""
-        table, names = self.table.take(~self.table.is_goal), (*self.table.axes, "by", "group")
+        is_shown = ~self.table.is_goal & (self.table["question"] != "change of gap")
+        table = self.table.take(is_shown)
+        names = (*table.axes, "by", "group")
         keys = list(zip(*map(table.values, names), strict=True))
         order = (self.provenance.get("order") or {}).items()
         groups = [(by, group) for by, named in order for group in named]
@@ -307,7 +309,9 @@ class Audit:
         >>> a.to_frame("pandas")["verdict"].to_list()
         ['inconclusive', 'inconclusive']
         """
-        names = self.table.columns if full else (*self.table.axes, *_SHOWN)
+        has_gaps = "change of gap" in self.table["question"]
+        shown = [*self.table.axes, *_SHOWN, *["question"] * has_gaps]
+        names = self.table.columns if full else shown
         columns = {name: self.table[name].tolist() for name in names}
         return self._as_frame(columns | self._protection, library)
 

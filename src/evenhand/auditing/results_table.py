@@ -50,7 +50,7 @@ _MEANINGS = {
     "by": "the group column, or the intersection of several",
     "group": "the group",
     "metric": "the key of the metric, or the name of the function",
-    "question": "what is tested: equal scores, the same distribution, a change, or a goal",
+    "question": "what is tested: equal scores, one distribution, a change (of a gap), or a goal",
     "n": "cases of the group",
     "support": "cases in the smallest denominator of the score",
     "n_effective": "independent cases that the support is worth, with weights or clusters",
@@ -58,16 +58,17 @@ _MEANINGS = {
     **{
         cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS
     },
-    "score": "the group's score; of models, its change",
+    "score": "the group's score; of changes of gaps, its change",
     "low": "lower end of the confidence interval of the score",
     "high": "upper end of the confidence interval of the score",
     "before": "the score that a change is from",
-    "change_pvalue": "p-value of the group's own change (McNemar)",
-    "reference": "what the group is compared with",
-    "reference_kind": "rest, all, group, matrix or goal",
+    "gained": "cases that are counted in the score, and were not before the change",
+    "lost": "cases that were counted in the score before the change only",
+    "reference": "what the group is compared with: of a change, the other model",
+    "reference_kind": "rest, all, group, matrix, model or goal",
     "reference_n": "cases of the reference",
     **{f"reference_{cell}": f"the reference's {cell.upper()}" for cell in CELLS},
-    "reference_score": "the metric of the reference's cells; of models, its change; the goal",
+    "reference_score": "the score of the reference, or its change; of a change, the score before; the goal",
     "reference_before": "the reference's score that a change is from",
     "gap_kind": "difference, ratio or odds ratio",
     "gap": "the group's score against the reference's",
@@ -389,7 +390,7 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether the verdict is higher, lower or unlike."""
+        """Whether a difference or a change was found."""
         return bool(self.verdict.differs)
 
     @property
@@ -399,8 +400,13 @@ class Row:
 
     @property
     def is_change(self) -> bool:
-        """Whether the score is the change from one model to another, which has its own test."""
+        """Whether the score of one model is compared with that of another."""
         return bool(self.question == "change")
+
+    @property
+    def is_gap_change(self) -> bool:
+        """Whether the score is the change from one model to another, and the gap that of the gap."""
+        return bool(self.question == "change of gap")
 
     @property
     def is_pooled(self) -> bool:

@@ -14,7 +14,7 @@ from ..metrics import Metric, RankingMetric
 from ..progress import progress
 from ..wording import several
 from .comparisons import Comparisons, build_comparisons, compare_everybody
-from .evaluate_changes import evaluate_changes
+from .evaluate_changes import evaluate_changes, evaluate_gap_changes
 from .evaluate_counts import evaluate_counts, group_by_curve
 from .evaluate_goals import Goal, evaluate_goals
 from .evaluate_rows import evaluate_classes, evaluate_rows
@@ -122,6 +122,7 @@ def _evaluate(
             yield Evaluation(same, *evaluate_counts(same, settings))
         return
     by_source: dict[str, Any] = {"rows": evaluate_rows, "models": evaluate_changes}
+    by_source["gaps"] = evaluate_gap_changes
     evaluate = by_source.get(source, evaluate_strata)
     for one in progress(selected, description):
         yield Evaluation([one], evaluate(*one, settings))
@@ -129,13 +130,15 @@ def _evaluate(
 
 def _reads(metric: Measurable, comparisons: Comparisons) -> bool:
     """Whether a metric reads such comparisons; selection rates count unlabelled cases, too."""
+    if comparisons.source in ("models", "gaps"):
+        return True
     if not isinstance(metric, Metric) or comparisons.source == "rows":
         return comparisons.source == "rows" and isinstance(metric, RankingMetric | Function)
     if comparisons.is_pooled and (metric.comparisons or metric.base.curve is None):
         return False
     has_selections = comparisons.tally.selections is not None
     of_selections = has_selections and metric.key in WITHOUT_LABELS
-    return comparisons.source in ("models", "selections" if of_selections else "counts")
+    return comparisons.source == ("selections" if of_selections else "counts")
 
 
 def evaluate_overall(
@@ -143,7 +146,8 @@ def evaluate_overall(
 ) -> ResultsTable:
     """The table of all cases at each place, those of unknown group included, and of columns."""
     of_one_group = [metric for metric in metrics if not getattr(metric, "comparisons", ())]
-    everybody = [compare_everybody(part) for part in comparisons if not part.is_pooled]
+    parts = [part for part in comparisons if not part.is_pooled and part.source != "gaps"]
+    everybody = list(map(compare_everybody, parts))
     table = ResultsTable.concatenate(list(evaluate_all(everybody, of_one_group, settings)))
     tp, fn, fp, tn = (table[cell] for cell in CELLS)
     for key, choose in (("acc", np.maximum), ("inacc", np.minimum)):

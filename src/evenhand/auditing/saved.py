@@ -31,7 +31,7 @@ SCHEMA = "evenhand.audit/1"
 _VERDICTS = [verdict.value for verdict in Verdict]
 # Columns with one of a few texts, and those that may lack it.
 _CHOICES: dict[str, list[str | None]] = {
-    "question": ["equal scores", "same distribution", "change", "goal"],
+    "question": ["equal scores", "same distribution", "change", "change of gap", "goal"],
     "reference_kind": [kind.value for kind in ReferenceKind],
     "gap_kind": ["difference", "ratio", "odds ratio"],
     "verdict": [*_VERDICTS],

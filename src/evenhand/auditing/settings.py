@@ -52,6 +52,7 @@ class ReferenceKind(StrEnum):
     ALL = "all"
     GROUP = "group"
     MATRIX = "matrix"
+    MODEL = "model"
     GOAL = "goal"
 
     @property
@@ -514,8 +515,15 @@ class ModelsRequest(AuditRequest):
         Column that names the model; with ``cluster`` and predictions. It takes the
         place of ``models`` if each row is a decision of one model. All models are compared
         with the first by name, or by the order of categories, unless ``baseline`` is another.
+    results : mapping of name to column
+        Columns of results: names of models and one number per case each, where more is better: 1 for a
+        correct answer and 0 for a wrong one, or a grade. They take the place of labels and
+        predictions.
     baseline : str
         The model that all others are compared with; by default the first.
+    gaps : bool
+        Compare changes of groups: whether the gap of each group to its reference changes, too. By
+        default if ``favourable`` or ``reference`` is given.
     y_true : str or column
         Column of labels.
     y_pred : str or column
@@ -525,7 +533,8 @@ class ModelsRequest(AuditRequest):
     threshold : sequence of float
         Threshold: with scores, those that are compared. All others are compared with the first.
     cluster : str or column
-        Column of clusters; with ``model_column``, the cases that rows are decisions on.
+        Column of clusters; with ``model_column``, the cases that rows are decisions on. With ``results``,
+        the items that were answered several times.
     metrics : str, Metric or sequence of them
         Metrics: rates of people whose number is the same with all models, by default acc, ppr,
         tpr and fpr.
@@ -533,12 +542,17 @@ class ModelsRequest(AuditRequest):
 
     models: Any = _setting(None, option="--model", many=True, metavar="NAME=COLUMN")
     model_column: Any = _column()
+    results: Any = _setting(None, page=None, option="--result", many=True, metavar="NAME=COLUMN")
     baseline: str | None = _setting(None, page=None)
+    gaps: bool | None = _setting(None, page=None, reads="flag")
 
-    _excluded = (
-        *("classes", "strata", "sample_weight", "count"),
-        *("strength", "protect", "goal", "rng"),
-    )
+    _excluded = ("classes", "strata", "sample_weight", "count", "strength", "protect", "goal")
+
+    @property
+    def with_gaps(self) -> bool:
+        """Whether changes of gaps are tested."""
+        is_asked = self.favourable is not None or self.reference != ReferenceKind.REST
+        return is_asked if self.gaps is None else self.gaps
 
 
 # What is known of a request

@@ -11,9 +11,12 @@ _MEANINGS = {
     "higher": "the score is higher than the reference's (adjusted p at most {alpha:g})",
     "lower": "the score is lower than the reference's (adjusted p at most {alpha:g})",
     "unlike": "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
+    "better": "the score changed for the better (adjusted p at most {alpha:g})",
+    "worse": "the score changed for the worse (adjusted p at most {alpha:g})",
     "undefined": "there is no score to compare, for the reason given",
     "inconclusive": "no difference was found, and there are too few cases to rule one out",
     "not tested": "there is no test, for the reason given, or because the reference was chosen by outcomes",
+    "not worse": "no change was found, and one for the worse by more than {margin:g} is ruled out",
     "equivalent": "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
     "reference": "the group that the others are compared with",
     "misses": "the score is worse than the goal (adjusted p at most {alpha:g})",
@@ -40,7 +43,7 @@ class Verdict(StrEnum):
     Examples
     --------
     >>> [verdict.value for verdict in Verdict if verdict.rank == 0]
-    ['higher', 'lower', 'unlike', 'misses']
+    ['higher', 'lower', 'unlike', 'better', 'worse', 'misses']
     """
 
     rank: int
@@ -59,9 +62,12 @@ class Verdict(StrEnum):
     HIGHER = "higher", 0, "▲", "^", _RED, True
     LOWER = "lower", 0, "▼", "v", _BLUE, True
     UNLIKE = "unlike", 0, "≠", "P", _PURPLE, False
+    BETTER = "better", 0, "△", "2", _GREEN, True
+    WORSE = "worse", 0, "▽", "1", _RED, True
     UNDEFINED = "undefined", 1, "✕", "X", _GREY, False
     INCONCLUSIVE = "inconclusive", 2, "□", "s", _GREY, False
     NOT_TESTED = "not tested", 3, "–", "_", _GREY, False
+    NOT_WORSE = "not worse", 3, "≥", ">", _GREEN, False
     EQUIVALENT = "equivalent", 4, "●", "o", _GREEN, True
     REFERENCE = "reference", 5, "◆", "D", _BLACK, True
     MISSES = "misses", 0, "✗", "x", _RED, False
@@ -80,11 +86,11 @@ class Verdict(StrEnum):
 
     @property
     def differs(self) -> bool:
-        """Whether a difference from the reference was found.
+        """Whether a difference from the reference, or a change, was found.
 
         Examples
         --------
         >>> Verdict.HIGHER.differs, Verdict.INCONCLUSIVE.differs
         (True, False)
         """
-        return self in (Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE)
+        return self.rank == 0 and self is not Verdict.MISSES

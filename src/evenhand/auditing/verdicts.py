@@ -32,6 +32,9 @@ def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
             is_untested = np.isfinite(table["gap"] + table["score"]) & np.isnan(table["pvalue"])
             verdict[block.rows][is_untested[block.rows]] = Verdict.NOT_TESTED.value
         verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
+    is_change = table["question"] == "change"
+    verdict[is_change & (verdict == gain_directions(table))] = Verdict.BETTER.value
+    verdict[is_change & (verdict == gain_directions(table, -1))] = Verdict.WORSE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
     mark_goals(table, verdict)
     table.fill(slice(None), verdict=verdict)
@@ -49,11 +52,22 @@ def choose_verdicts(table: ResultsTable, p_adjusted: Floats, settings: Settings)
     return verdict
 
 
+def gain_directions(table: ResultsTable, sign: int = 1) -> Array:
+    """The direction that is good, or with -1 the bad one; None where neither is."""
+    direction = np.full(len(table), None, dtype=object)
+    names = ("higher", "lower")
+    for block in table.blocks:
+        if (better := getattr(block.metric, "better", None)) in names:
+            direction[block.rows] = names[(better == "lower") ^ (sign < 0)]
+    return direction
+
+
 def mark_equivalent(
     table: ResultsTable, verdict: Array, settings: Settings, simultaneous: float
 ) -> None:
     """Mark inconclusive rows as equivalent if the whole interval of the gap lies within the margin.
 
+    Changes whose interval excludes one for the worse beyond the margin are marked as not worse.
     With ``family="audit"``, these intervals are simultaneous, too.
     """
     margins = list_margins(table, settings), table.is_ratio
@@ -67,6 +81,13 @@ def mark_equivalent(
     is_within &= is_within_margin(*margins, *ends)
     table.fill(slice(None), margin=margins[0])
     verdict[is_within] = Verdict.EQUIVALENT.value
+    is_open &= (table["question"] == "change") & ~is_within
+    low, high = bound_rows(table, is_open, level)
+    # The half of the interval on the good side may be as long as it will.
+    good = gain_directions(table)
+    high, low = np.where(good == "higher", 0.0, high), np.where(good == "lower", 0.0, low)
+    is_open &= (good != np.array(None)) & is_within_margin(*margins, low, high)
+    verdict[is_open] = Verdict.NOT_WORSE.value
 
 
 def mark_goals(table: ResultsTable, verdict: Array) -> None:
@@ -168,7 +189,7 @@ def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[F
 
 def bound_gaps(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with bounds of the sizes of gaps that were found."""
-    is_found = np.isin(table["verdict"], [Verdict.HIGHER, Verdict.LOWER])
+    is_found = table.differs & ~table.is_goal & (table["verdict"] != Verdict.UNLIKE)
     level = simultaneous_level(table, settings)
     at_least, at_most = bound_sizes(table, is_found, level)
     table.fill(slice(None), simultaneous_bound=at_least)
@@ -180,7 +201,7 @@ def bound_gaps(table: ResultsTable, settings: Settings) -> ResultsTable:
 
 def bound_sizes(table: ResultsTable, is_selected: Bools, level: float) -> tuple[Floats, Floats]:
     """The least and the largest sizes of some gaps, from intervals at a level; nan for others."""
-    is_higher, is_ratio = table["verdict"] == Verdict.HIGHER, table.is_ratio
+    is_higher, is_ratio = table["direction"] == "higher", table.is_ratio
     ends = bound_rows(table, is_selected, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (np.where(is_ratio, np.log(np.maximum(end, 0.0)), end) for end in ends)
@@ -213,6 +234,7 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
         if len(rows) and (search := part.columns.get("search_n")):
             sizes = search(rows, levels[part.rows], settings.planned_gap)
             table.fill(part.rows.start + rows, required_n=sizes)
+            continue
         if counts is None or counts.metric.is_distance or len(counts.corners) != 1:
             continue
         # Planned tests are of independent cases.

@@ -33,7 +33,7 @@ _JOINS = (
 )
 _HELP_OF_MODELS = f"All models have decided on the same cases. {_JOINS}\n\n{_HELP}"
 # Without any of these options, columns are listed.
-_COLUMNS = ("y_true", "y_pred", "y_score", "groups", "models", "model_column")
+_COLUMNS = ("y_true", "y_pred", "y_score", "groups", "models", "results", "model_column")
 _EXAMPLES = click.Choice(list(examples.WORDS))
 _COUNTS = "In place of FILE: a table of tp, fn, fp, tn."
 _REPEAT = "Repeat a JSON audit; exit with 1 if it changed."
@@ -93,7 +93,7 @@ def _audit_files(files: Sequence[str], make: Make, request: Request, options: Op
         _finish(options, [repeat, *read], partial(_repeat_audit, before, files), before)
     elif not any(options.get(name) for name in _COLUMNS):
         print_columns(files, make.__name__, to_stderr=prints_file(options))
-    elif not options["groups"] and not options.get("goal"):
+    elif not options["groups"] and request is AuditRequest and not options.get("goal"):
         raise InvalidInput("name the column of groups with --group COLUMN")
     else:
         inputs = [*files, *joined.values()]

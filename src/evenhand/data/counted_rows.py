@@ -146,7 +146,8 @@ def count_rows(
     >>> counted.answers, counted.rows
     (('y_true', 'old', 'new'), {('A', 0, 0, 0.6): 1, ('A', 0, 1, None): 1, ('B', 1, 2, 0.1): 1})
     """
-    by = group_columns(groups, data)
+    has_groups = not isinstance(groups, dict) or bool(groups)
+    by = group_columns(groups, data) if has_groups else {}
     given = {name: column for name, column in answers.items() if column is not None}
     columns = [(escaped(name), column) for name, column in by.items()]
     columns += [(_title(name), column) for name, column in given.items()]

@@ -79,6 +79,20 @@ class ClusterTable(NamedTuple):
     selections: Floats
 
 
+class ItemTable(NamedTuple):
+    """Items that two models answered: the key and the number of runs of each.
+
+    ``first`` and ``second`` are sums of results by place, of shape (places, items), which are 0 or 1
+    if ``is_binary``.
+    """
+
+    key: Integers
+    runs: Floats
+    first: Floats
+    second: Floats
+    is_binary: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tally:
     """Cases by place and key, and how they were read.
@@ -96,7 +110,10 @@ class Tally:
     class_counts : array or None
         Matrices of all ``classes``, of shape (keys, K, K).
     model_counts : array or None
-        Counts by label and by the decisions of two models, of shape (places, keys, 2, 2, 2).
+        Counts by label and by the decisions of two models, of shape (places, keys, 2, 2, 2); with
+        ``items``, the numbers of runs of both models, of shape (places, keys).
+    items : ItemTable or None
+        Items with results of two models that are no single decisions.
     rows : RowTable or None
         The cases themselves.
     clusters : ClusterTable or None
@@ -133,6 +150,7 @@ class Tally:
     class_counts: Floats | None = None
     classes: tuple[Any, ...] = ()
     model_counts: Floats | None = None
+    items: ItemTable | None = None
     rows: RowTable | None = None
     clusters: ClusterTable | None = None
     cluster: str | None = None

@@ -44,6 +44,7 @@ from .score_tests import (
     equality_test,
     one_group_metric,
 )
+from .sign_flips import item_change_interval, sign_flip_test
 from .smoothing import (
     SPLITS,
     Additive,

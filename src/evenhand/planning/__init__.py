@@ -1,5 +1,6 @@
 """Planning: power, sample sizes, and the sizes at which scores jump or can be gamed."""
 
+from .paired_changes import pairs_needed
 from .power import Plan, detectable_difference, power
 from .required_n import required_n, required_n_of_goal
 from .sample_size import sample_size
@@ -12,6 +13,7 @@ __all__ = [
     "detectable_difference",
     "exploitable_sizes",
     "jaggedness",
+    "pairs_needed",
     "power",
     "required_n",
     "required_n_of_goal",

@@ -34,9 +34,12 @@ def as_junit(
             about.setdefault(key, []).append(finding)
     fails = set(map(id, failing))
     for row in audit.rows:
-        name = f"{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
+        about_gap = "gap of " * row.is_gap_change
+        place = f" ({place_text(row.at)})" if row.at else ""
+        name = f"{about_gap}{row.metric} of {row.group}{place}"
         name = f"goal {row.reference}: {name}" if row.is_goal else name
         findings = about.get((line_key(row), row.metric, row.is_goal), [])
+        findings = [one for one in findings if one.kind != "worse" or row.is_change]
         case = _add_case(suite, row.by or "all", name, findings, fails)
         if row.verdict in _UNTOLD and case.find("failure") is None:
             case.insert(0, Element("skipped", message=printable(row.reason or row.verdict)))

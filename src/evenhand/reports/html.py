@@ -96,7 +96,7 @@ def _draw_panels(summary: Summary) -> list[tuple[object, str]]:
 def _score_tables(summary: Summary) -> Iterator[ScoreTable]:
     """Tables of groups, and of metrics or places."""
     groups: dict[str, dict[str, Line]] = {}
-    for line in summary.lines:
+    for line in (line for line in summary.lines if not line.first.is_gap_change):
         name = summary.names[line.first.by, line.first.group]
         groups.setdefault(name, {})[place_text(line.first.at)] = line
     for title, columns in _choose_columns(summary):

@@ -72,7 +72,7 @@ def join_references(references: Mapping[str, str]) -> str:
 
 def is_rate(row: Row) -> bool:
     """Whether the score of a row is a share of cases, which can be said in percent."""
-    is_apart = row.is_pooled or row.is_change or row.verdict is Verdict.UNLIKE
+    is_apart = row.is_pooled or row.is_gap_change or row.verdict is Verdict.UNLIKE
     return bool(counted_property(lookup_metric(row.metric))) and not is_apart
 
 
@@ -120,9 +120,10 @@ def size_text(row: Row) -> str:
     """How large a difference is at least, such as "at least 22 points more"."""
     higher, lower = ("more", "less") if is_rate(row) else ("higher", "lower")
     way = {Verdict.HIGHER: higher, Verdict.LOWER: lower}.get(row.verdict, "different")
+    way = str(row.verdict) if row.verdict in (Verdict.BETTER, Verdict.WORSE) else way
     bound = row.at_least
     if isnan(bound) or row.smallest_gap < _SLIGHT:
-        return f"{way}, size unclear" if row.is_change else "size unclear"
+        return f"{way}, size unclear" if "change" in row.question else "size unclear"
     if row.is_ratio:
         return f"at least a factor of {rounded_down(bound)} {way}"
     if not is_rate(row):
@@ -134,7 +135,7 @@ def size_text(row: Row) -> str:
 def score_text(row: Row) -> str:
     """A score, or its change; of rounded counts that do not give it, its range."""
     if not isnan(row.score):
-        return f"{row.score:+.3f}" if row.is_change else number(row.score)
+        return f"{row.score:+.3f}" if row.is_gap_change else number(row.score)
     return "undefined" if row.reason else interval_text(row.low, row.high) or "not shown"
 
 
@@ -188,6 +189,8 @@ def lacking(row: Row) -> int:
     """
     is_needed = row.verdict is Verdict.INCONCLUSIVE and row.required_n > row.support
     metric, cells = lookup_metric(row.metric), row.reference_cells
+    if row.is_change:
+        return int(row.required_n - row.support) if is_needed else 0
     if not is_needed or not isinstance(metric, Metric):
         return 0
     support = row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
@@ -215,8 +218,14 @@ def key_sentence(row: Row, words: Words) -> str:
     """What differs and by how much at least, for readers who are not statisticians; without the group's name."""
     metric, reference, size = lookup_metric(row.metric), reference_text(row), size_text(row)
     score, reference_score = number(row.score), number(row.reference_score)
-    if row.is_change:
+    if row.is_gap_change:
         return f"{metric.name} {_describe_change(row)}; the gap moved {size}."
+    if row.is_change:
+        scores = row.before, row.score
+        before, after = percents(*scores) if is_rate(row) else map(number, scores)
+        whole = words.whole(metric) if row.support > 1 else words.whole(metric).removesuffix("s")
+        about = "; ".join(filter(None, [f"{row.support:,} {whole}", _count_changes(row)]))
+        return f"{metric.name} {before} → {after} ({about}): {size}."
     if row.is_pooled:
         odds = f"odds {number(row.gap)} times those of"
         compared = f"{_COMPARED[row.verdict]} in" if isnan(row.gap) else odds
@@ -241,7 +250,7 @@ def harm_sentence(row: Row, settings: Settings) -> str:
     if not harms(row, settings):
         return ""
     before = f"Worse than before, relative to {reference_text(row)}."
-    return before if row.is_change else "Worse for this group."
+    return before if row.is_gap_change else "Worse for this group."
 
 
 def _describe_change(row: Row) -> str:
@@ -271,13 +280,18 @@ def describe_row(row: Row, settings: Settings) -> str:
     if row.is_goal:
         return f"{score}, {_describe_goal(row, settings)}"
     if row.is_change:
+        change = f"{number(row.before)} → {number(row.score)}"
+        score = f"{name} {change} (n = {row.support:,}), {row.verdict}"
+    if row.is_gap_change:
         score = f"{name} {_describe_change(row)}"
     if row.verdict is Verdict.REFERENCE:
         return f"{score}, the reference"
-    if not row.is_change:
+    if not (row.is_change or row.is_gap_change):
         known = "" if isnan(row.reference_score) else f"{number(row.reference_score)} in "
         score += f", {_COMPARED[row.verdict]} {known}{reference_text(row)}"
-    parts = [score, ", ".join(_describe_gap(row, settings)), size_text(row) if row.differs else ""]
+    parts = [score, ", ".join(_describe_gap(row, settings)), _count_changes(row)]
+    size = size_text(row) if row.differs else ""
+    parts.append(size.removeprefix(f"{row.verdict}, ") if row.is_change else size)
     said = "; ".join(filter(None, parts)), driver_text(row), tipping_text(row, Words.of(settings))
     return ". ".join(filter(None, said))
 
@@ -285,7 +299,8 @@ def describe_row(row: Row, settings: Settings) -> str:
 def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     """The gap with its interval and p-value."""
     if not isnan(row.gap) and not is_gap_metric(row):
-        kind = "change of the gap" if row.is_change else row.gap_kind
+        kind = "change of the gap" if row.is_gap_change else row.gap_kind
+        kind = "change" if row.is_change else kind
         yield f"{kind} {gap_text(row).removeprefix('×')}"
     if interval := gap_interval(row):
         yield f"{percent(settings['confidence_level'])} CI {interval}"
@@ -324,6 +339,18 @@ def _describe_pvalue(row: Row, settings: Settings) -> str:
     return f"{adjusted}p {pvalue(row.p_adjusted, settings['alpha'])}"
 
 
+def _count_changes(row: Row) -> str:
+    """How many cases changed either way; "" if that is not known."""
+    if isnan(row.gained) or not row.is_change:
+        return ""
+    better = getattr(lookup_metric(row.metric), "better", "")
+    if better in ("higher", "lower"):
+        wins, losses = (row.gained, row.lost)[:: 1 if better == "higher" else -1]
+        losses_text = several(int(losses), "loss", "losses")
+        return f"{losses_text}, {several(int(wins), 'win')}"
+    return f"{row.lost:,.0f} before only, {row.gained:,.0f} now only"
+
+
 def _undefined_odds(row: Row) -> str:
     """How probable it was that the score of such a group is undefined."""
     if not (row.p_undefined > 0 and row.lacks_score):
@@ -356,7 +383,10 @@ def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settin
         counts = [" and ".join(f"{n:,}" for n in one.denominators) for one in rows]
         scores = [f"{one.metric} ({count})" for one, count in zip(rows, counts, strict=True)]
         steps = collecting_text(rows, lambda _: name, words)
-        power = f". For 80% power at a gap of {planned_gap(settings):g}: {steps}" if steps else ""
+        kind = "change" if row.is_change else "gap"
+        power = (
+            f". For 80% power at a {kind} of {planned_gap(settings):g}: {steps}" if steps else ""
+        )
         return f"{name}: inconclusive on {', '.join(scores)}{power}"
     return f"{name}: {describe_row(row, settings)}"
 
@@ -403,15 +433,17 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     row of each column has a place before any column has a second, so that another column removes none.
     """
 
-    def rank(row: Row) -> tuple[bool, bool, float, float, bool]:
+    def rank(row: Row) -> tuple[bool | float, ...]:
         is_large = row.smallest_gap > margin_of(row)
         size = 0.0 if isnan(row.gap) else -round(abs(row.gap), 9)
         bound = -round(row.smallest_gap, 9)
         # Of two groups that mirror each other, the one that is worse off.
-        return not is_large, row.driver is not None, bound, size, not harms(row, settings)
+        doubts = row.is_gap_change, not is_large, row.driver is not None
+        return *doubts, bound, size, not harms(row, settings)
 
     metrics = {row.metric for row in rows}
-    eligible = metrics & {*ERROR_RATES, *SELECTION_RATES} or metrics
+    main = set() if any(row.is_change for row in rows) else {*ERROR_RATES, *SELECTION_RATES}
+    eligible = metrics & main or metrics
     differ = [row for row in rows if row.differs and row.metric in eligible]
     claims = {(*_claim(row), _parts(row)) for row in differ}
     ranked = sorted((row for row in differ if not _is_nested(row, claims)), key=rank)
@@ -437,7 +469,7 @@ def line_key(row: Row | Finding) -> Key:
 
 
 def _claim(row: Row) -> Key:
-    return str(row.at), row.metric, row.verdict
+    return str(row.at), row.metric, row.verdict, row.question
 
 
 def _parts(row: Row) -> frozenset[tuple[str, str]]:
@@ -468,13 +500,14 @@ def _says_the_same(row: Row, other: Row) -> bool:
 
 def claim_key(row: Row) -> Key:
     """A row by its number of cases, to find the row that mirrors it."""
-    return str(row.at), row.by, row.metric, row.n
+    return str(row.at), row.by, row.metric, row.n, row.question
 
 
 def mirror_key(row: Row) -> Key | None:
     """The key of the only other group of a column, whose comparison with the rest says the same; None without rest."""
     is_rest = row.reference_kind == ReferenceKind.REST
-    return (str(row.at), row.by, row.metric, row.reference_n) if is_rest else None
+    key = str(row.at), row.by, row.metric, row.reference_n, row.question
+    return key if is_rest else None
 
 
 def first_names(

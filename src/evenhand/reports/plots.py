@@ -81,11 +81,12 @@ def draw_audit(audit: Audit, key: str, by: str | None = None, ax: Axes | None = 
     """Draw the scores of a metric with their intervals: along the thresholds if there are several, else by group."""
     compared = (row for row in audit.rows if not row.is_goal)
     rows = [row for row in compared if row.metric == key and by in (None, row.by)]
+    rows = [row for row in rows if not row.is_gap_change] or rows
     name = lookup_metric(key).name
     level = f"{percent(audit.settings['confidence_level'])} intervals"
     axes = {axis for row in rows for axis in row.at}
     if "threshold" not in axes:
-        is_change = any(row.is_change for row in rows)
+        is_change = any(row.is_gap_change for row in rows)
         label = f"change of the {lower_first(name)}" if is_change else name
         return _finish(_draw_forest(audit, rows, ax), f"{name}, {level}", label, grid="x")
     if others := axes - {"threshold"}:
@@ -102,7 +103,7 @@ def _draw_forest(audit: Audit, rows: Sequence[Row], ax: Axes | None) -> Axes:
     Rows of models are changes; undefined rows say why.
     """
     metric, names = lookup_metric(rows[0].metric), told_apart(audit.rows)
-    is_change = any(row.is_change for row in rows)
+    is_change = any(row.is_gap_change for row in rows)
     rows = [row for row in rows if not (is_change and isnan(row.score))]
     places = [f", {place_text(row.at)}" if row.at else "" for row in rows]
     labels = [

@@ -115,7 +115,7 @@ class Summary:
     @cached_property
     def is_of_models(self) -> bool:
         """Whether models are compared."""
-        return any(row.is_change for row in self.rows)
+        return any("change" in row.question for row in self.rows)
 
     @cached_property
     def has_places(self) -> bool:
@@ -127,27 +127,30 @@ class Summary:
         """Groups at places, the largest certain difference first."""
         groups: dict[object, list[Row]] = {}
         for row in self.rows:
-            groups.setdefault(narrative.line_key(row), []).append(row)
+            key = *narrative.line_key(row), row.is_gap_change
+            groups.setdefault(key, []).append(row)
         lines = [
             Line(self.name_row(rows[0]), {row.metric: row for row in rows})
             for rows in groups.values()
         ]
         return sorted(lines, key=self._rank_line)
 
-    def _rank_line(self, line: Line) -> tuple[float, int, int, int, str]:
+    def _rank_line(self, line: Line) -> tuple[bool, float, int, int, int, str]:
         bound = max((row.smallest_gap for row in line.differing), default=0.0)
         harmed = sum(narrative.harms(row, self.settings) for row in line.differing)
-        return -bound, -len(line.differing), -harmed, -line.first.n, line.name
+        is_second = line.first.is_gap_change
+        return is_second, -bound, -len(line.differing), -harmed, -line.first.n, line.name
 
     def name_row(self, row: Row) -> str:
         """The group of a row, and its place."""
-        name = self.names[row.by, row.group]
+        name = self.names[row.by, row.group] + ", gap" * row.is_gap_change
         return f"{name}, {place_text(row.at)}" if row.at and self.has_places else name
 
     def label_row(self, row: Row) -> str:
         """The same in few characters, where the axes are named elsewhere: "group 1, 0.5"."""
         values = row.at.values() if self.has_places else ()
-        return ", ".join([self.names[row.by, row.group], *map(str, values)])
+        name = self.names[row.by, row.group] + ", gap" * row.is_gap_change
+        return ", ".join([name, *map(str, values)])
 
     # What was compared, and how
 
@@ -160,8 +163,12 @@ class Summary:
     @property
     def columns(self) -> dict[str, int]:
         """The group columns and intersections, with their numbers of groups."""
-        groups = dict.fromkeys((row.by, row.group) for row in self.rows)
+        groups = dict.fromkeys((row.by, row.group) for row in self.rows if not self._has_all(row))
         return dict(Counter(by for by, _ in groups))
+
+    def _has_all(self, row: Row) -> bool:
+        """Whether a row is that of all cases."""
+        return row.is_change and row.by == row.group and row.by not in self.settings["groups"]
 
     @property
     def extent(self) -> str:
@@ -195,14 +202,21 @@ class Summary:
     @property
     def compared_with(self) -> str:
         """What groups are compared with."""
-        return narrative.join_references(
-            {row.by: narrative.reference_text(row) for row in self.rows}
-        )
+        rows = [row for row in self.rows if not row.is_change]
+        references = {row.by: narrative.reference_text(row) for row in rows}
+        text = narrative.join_references(references) if references else ""
+        if not self.is_of_models:
+            return text
+        baselines = dict.fromkeys(legible(row.reference) for row in self.rows if row.is_change)
+        gaps = f" (gaps: against {text})" if text else ""
+        return f"{join_and(list(baselines))} on the same cases{gaps}"
 
     @property
     def independence(self) -> str:
         """What is taken to be independent."""
         cluster = self.audit.provenance.get("cluster")
+        if any(str(row.method).startswith("sign flips") for row in self.rows):
+            return "assumes independent items"
         if not cluster:
             return "assumes independent cases"
         return f"assumes independent {cluster['column']} clusters ({cluster['clusters']:,})"
@@ -225,14 +239,19 @@ class Summary:
         s, methods = self.settings, {row.method for row in self.rows} - {None}
         kinds = ["exact"] if methods - _APPROXIMATE or not methods else []
         kinds += ["approximate"] if methods & _APPROXIMATE else []
-        name, scope = _ADJUST[s["adjust"]], ""
-        if s["protect"] is not None or "cluster bound" in methods:
+        name, scope, null = _ADJUST[s["adjust"]], "", ""
+        if any(str(method).startswith("sign flips") for method in methods):
+            kinds, null = (
+                ["sign-flip"],
+                " (null: both models' runs are exchangeable within an item)",
+            )
+        if s["protect"] is not None or "cluster bound" in methods or self.is_of_models:
             name = name.removesuffix(" for discrete tests")
         if s["adjust"] != "none":
             scope = " over all rows" if s["family"] == "audit" else " within each metric"
         if "threshold" in self.audit.axes and "all" not in scope:
             scope += " and threshold"
-        return f"{join_and(kinds).capitalize()} tests, {name}{scope}, alpha {s['alpha']:g}"
+        return f"{join_and(kinds).capitalize()} tests{null}, {name}{scope}, alpha {s['alpha']:g}"
 
     @property
     def planned_gap(self) -> float:
@@ -256,7 +275,7 @@ class Summary:
     @property
     def gap_title(self) -> str:
         """What pictures of gaps show."""
-        return f"{'change of the gap' if self.is_of_models else 'gap'} to {self.compared_with}"
+        return f"{'change against' if self.is_of_models else 'gap to'} {self.compared_with}"
 
     @property
     def compared(self) -> int:
@@ -266,6 +285,12 @@ class Summary:
     @property
     def verdict_line(self) -> str:
         """How many comparisons have each verdict."""
+        if self.is_of_models:
+            shown = [Verdict.WORSE, Verdict.BETTER, Verdict.NOT_WORSE, Verdict.EQUIVALENT]
+            others = {one for one, n in self.verdicts.items() if n} - {*shown, Verdict.REFERENCE}
+            shown += sorted(others, key=lambda one: one.rank)
+            counts = ", ".join(f"{self.verdicts[one]:,} {one}" for one in shown)
+            return f"{several(self.compared, 'comparison')}: {counts}"
         differ = sum(n for verdict, n in self.verdicts.items() if verdict.differs)
         kinds = [Verdict.EQUIVALENT, Verdict.INCONCLUSIVE, Verdict.UNDEFINED]
         kinds += [Verdict.NOT_TESTED] if self.verdicts[Verdict.NOT_TESTED] else []
@@ -279,6 +304,8 @@ class Summary:
         untested = self.verdicts[Verdict.UNDEFINED] + self.verdicts[Verdict.NOT_TESTED]
         if untested == self.compared:
             return "Nothing could be tested."
+        if self.is_of_models:
+            return "No change was found. This does not mean that the models are equally good."
         if varying := [row for row in self.audit.variation if self._varies(row)]:
             texts = [
                 narrative.variation_text(row, self.settings, self._groups_of(row))
@@ -404,7 +431,7 @@ class Summary:
         for row in self.audit.overall:
             score, scores = narrative.score_text(row), places.setdefault(place_text(row.at), [])
             if not isnan(row.before):
-                score += f" (from {number(row.before)} to {number(row.before + row.score)})"
+                score += f" (before: {number(row.before)})"
             if not isnan(row.baseline):
                 score += f" (majority-class baseline {number(row.baseline)})"
             scores.append(f"{row.metric} {score}")

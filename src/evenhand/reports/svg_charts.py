@@ -22,6 +22,9 @@ _CODES = {
     Verdict.HIGHER: "hi",
     Verdict.LOWER: "lo",
     Verdict.UNLIKE: "ul",
+    Verdict.BETTER: "be",
+    Verdict.WORSE: "wo",
+    Verdict.NOT_WORSE: "nw",
     Verdict.EQUIVALENT: "eq",
     Verdict.INCONCLUSIVE: "in",
     Verdict.REFERENCE: "rf",
@@ -41,7 +44,9 @@ class Picture(str):
 
 
 SHAPES = Picture(
-    '<path id="hi" d="M0-3.8 3.5 3H-3.5Z"/><path id="lo" d="M0 3.8 3.5-3H-3.5Z"/><circle id="eq" r="3.3"/>'
+    '<path id="hi" d="M0-3.8 3.5 3H-3.5Z"/><path id="lo" d="M0 3.8 3.5-3H-3.5Z"/>'
+    '<path id="be" d="M0-4 3 0H-3ZM0 0 3 4H-3Z"/><path id="wo" d="M0 4 3 0H-3ZM0 0 3-4H-3Z"/>'
+    '<path id="nw" d="M-3-3 3 0-3 3Z"/><circle id="eq" r="3.3"/>'
     '<rect id="in" x="-2.8" y="-2.8" width="5.6" height="5.6"/><path id="un" d="M-3-3 3 3M3-3-3 3"/>'
     '<path id="ul" d="M-4-1.5H4M-4 1.5H4M-2 4 2-4"/><path id="rf" d="M0-4 4 0 0 4-4 0Z"/>'
     '<path id="mi" d="M-3-3 3 3M3-3-3 3"/><path id="me" d="M-3.5 0-1 2.8 3.5-3" fill="none"/>'

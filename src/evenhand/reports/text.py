@@ -25,7 +25,10 @@ _NAME_WIDTH, _SHORTEST_NAME, _SHORTEST_METRIC = 16, 8, 10
 _DISPENSABLE = ("n", "ref", "CI", "diff")
 _RIGHT = ("n", "score", "ref", "diff", "p")
 _BOLD, _FAINT = 1, 2
-_CODES = {Verdict.HIGHER: 33, Verdict.LOWER: 34, Verdict.UNLIKE: 35, Verdict.EQUIVALENT: 32}
+_CODES = {
+    **{Verdict.HIGHER: 33, Verdict.LOWER: 34, Verdict.UNLIKE: 35, Verdict.EQUIVALENT: 32},
+    **{Verdict.WORSE: 33, Verdict.BETTER: 32},
+}
 _PYTHON = "More: to_text(explain=True), to_html(path), to_frame()"
 _COMMAND = "More: --all  --explain  --html report.html"
 
@@ -154,9 +157,10 @@ def _choose_rows(lines: list[Line], most: int | None) -> Iterator[Row]:
 
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
-    reference, form = row.reference_score, "{:+.3f}".format if row.is_change else number
+    reference, form = row.reference_score, "{:+.3f}".format if row.is_gap_change else number
     p = narrative.pvalue_text(row, summary.settings).replace(" ", "")
-    verdict = "" if row.differs else f" {row.verdict}"
+    is_sign = row.differs and not (row.is_change and row.verdict is Verdict.WORSE)
+    verdict = "" if is_sign else f" {row.verdict}"
     worse = " worse" if narrative.harms(row, summary.settings) else ""
     cells = {
         "metric": printable(row.metric),
@@ -250,7 +254,8 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
     if summary.inconclusive:
         yield printable(f"Inconclusive: {summary.inconclusive}")
         if steps := summary.collecting:
-            yield printable(f"  80% power at a gap of {summary.planned_gap:g}: {steps}")
+            kind = "change" if summary.is_of_models else "gap"
+            yield printable(f"  80% power at a {kind} of {summary.planned_gap:g}: {steps}")
     if driven := summary.driven:
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
         hint = f"try a named {'--reference' if is_command else 'reference'}"
