@@ -24,7 +24,7 @@ from ..wording import join_and, several
 from .comparisons import Comparisons, favourable_rates
 from .metric_selection import Measurable, lookup_metric
 from .results_table import ResultsTable, Row, place_text, told_apart
-from .settings import WITHOUT_LABELS, Settings
+from .settings import Settings
 from .verdict import Verdict
 from .verdicts import margin_of
 
@@ -37,11 +37,9 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "constant": ("EH001", "warning"),
     "differs": ("EH101", "alert"),
     "beyond-margin": ("EH104", "alert"),
-    "base-rate": ("EH105", "note"),
-    "selection-rate": ("EH106", "warning"),
     "four-fifths": ("EH102", "warning"),
     "undefined": ("EH201", "warning"),
-    "too-few": ("EH202", "note"),
+    "inconclusive": ("EH202", "note"),
     "spread": ("EH203", "warning"),
     "left-out": ("EH301", "warning"),
     "missing-group": ("EH302", "note"),
@@ -53,10 +51,10 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "skipped-files": ("EH307", "note"),
     "similar-groups": ("EH003", "warning"),
     "protected": ("EH308", "note"),
+    "absent-group": ("EH309", "alert"),
+    "worse": ("EH110", "alert"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
-INCLUDED = {"differs": ("beyond-margin",)}
-"""Kinds that are meant by the name of a weaker one."""
 _NOUNS = {"y_true": "label", "y_pred": "prediction", "y_score": "score", "sample_weight": "weight"}
 
 
@@ -67,7 +65,7 @@ class Finding(Record):
     Attributes
     ----------
     kind : str
-        What was found, such as ``"differs"`` or ``"too-few"``.
+        What was found, such as ``"differs"`` or ``"inconclusive"``.
     code : str
         A stable code, such as ``"EH101"``.
     severity : {"alert", "warning", "note"}
@@ -86,7 +84,7 @@ class Finding(Record):
     >>> from evenhand import audit_counts
     >>> f = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").findings[0]
     >>> f.severity, f.code, f.kind, f.group, f.metrics
-    ('note', 'EH202', 'too-few', 'A', ('tpr',))
+    ('note', 'EH202', 'inconclusive', 'A', ('tpr',))
     """
 
     kind: str
@@ -136,14 +134,14 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
     rows, write = table.rows, reach("Finding.sentence")
     # Scores of several rates are not judged from rounded counts, however many cases there are.
     unjudged = [] if tally.rule is None else list_unjudged(table.values("metric"))
-    about = [(_kind_of_difference(row, tally, settings), [row]) for row in rows if row.differs]
+    about = [(_kind_of_difference(row, settings), [row]) for row in rows if row.differs]
     about += [("four-fifths", [row]) for row in rows if row.is_below_four_fifths]
     about += [("undefined", [row]) for row in rows if row.verdict is Verdict.UNDEFINED]
     inconclusive = defaultdict(list)
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
             inconclusive[str(row.at), row.by, row.group].append(row)
-    about += [("too-few", same) for same in inconclusive.values()]
+    about += [("inconclusive", same) for same in inconclusive.values()]
     names, recorded = told_apart(rows), settings.recorded()
     for kind, same in about:
         at, by, group = same[0].at, same[0].by, same[0].group
@@ -152,12 +150,8 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
         yield make_finding(kind, sentence, at=at, by=by, group=group, metrics=metrics)
 
 
-def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
-    """What a difference is about: people, decisions or, beyond the margin or not, errors."""
-    if getattr(lookup_metric(row.metric), "is_base_rate", False):
-        return "base-rate"
-    if tally.labelled and row.metric in WITHOUT_LABELS:
-        return "selection-rate"
+def _kind_of_difference(row: Row, settings: Settings) -> str:
+    """Whether a difference is beyond the margin."""
     return "beyond-margin" if row.smallest_gap > margin_of(row, settings.margin) else "differs"
 
 

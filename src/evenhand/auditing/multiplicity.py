@@ -10,7 +10,8 @@ is smaller: the method is valid, and never less powerful. P(p_j <= p_k) is given
 if each group is compared with its own rest, and at its largest over all common rates if groups share
 a reference or differ in who is counted. See docs/reference/evidence.md.
 
-A family is one metric, at one threshold, over groups, classes and strata, or the whole audit. Rows
+A family is one metric, at one threshold, over groups, classes and strata, or the whole audit, over
+which gates are always adjusted. Rows
 that are pooled over strata are a family of their own. No bound is known over several classes, so that
 each has a share of the level of a metric.
 """
@@ -128,7 +129,12 @@ def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
             family[of_place] = ids.setdefault(key, len(ids))
             block[of_place] = ids.setdefault((*key, values), len(ids))
     families = Families(family, block, twin, stratum, is_named, table.pairs)
-    table.fill(slice(None), p_adjusted=families.adjust(table["pvalue"], settings.adjust))
+    p_adjusted = families.adjust(table["pvalue"], settings.adjust)
+    p_gate = p_adjusted
+    if (settings.family, settings.adjust) != ("audit", "holm"):
+        whole = replace(families, family=family * 0, block=block * 0)
+        p_gate = whole.adjust(table["pvalue"], "holm")
+    table.fill(slice(None), p_adjusted=p_adjusted, p_gate=p_gate)
     return replace(table, families=families)
 
 

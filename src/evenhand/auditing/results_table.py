@@ -77,6 +77,7 @@ _MEANINGS = {
     "at_most": "bound of the size of a gap that was found",
     "pvalue": "p-value of the test",
     "p_adjusted": "p-value adjusted for multiple tests",
+    "p_gate": "p-value adjusted over the whole audit by Holm's method, which gates use",
     "p_error": "standard error of a p-value from random draws",
     "method": "how the p-value was computed",
     "direction": "where the test points: higher or lower",
