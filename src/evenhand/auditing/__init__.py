@@ -4,7 +4,7 @@ from .audits import audit, audit_counts, compare
 from .changes import protection_cost
 from .comparisons import MIN_SHARE
 from .findings import KINDS, SEVERITIES, Finding
-from .gates import GateResult, check_gates
+from .gates import GATES, GateResult, check_gates
 from .metric_selection import lookup_metric, select_averages
 from .monitor import Monitor, MonitorRow
 from .option_text import option_texts, read_required, read_texts

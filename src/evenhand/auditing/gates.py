@@ -18,7 +18,6 @@ from ..data import rule_of
 from ..errors import EvenhandError, InvalidInput, UnknownName, brief, escaped
 from ..inference import equality_test
 from ..metrics import Metric
-from ..records import Record
 from ..wording import join_and, legible, number, pvalue, several
 from .findings import KINDS, Finding, make_finding
 from .metric_selection import lookup_metric
@@ -26,27 +25,29 @@ from .multiplicity import adjust_holm
 from .option_text import as_list
 from .result import Audit
 from .results_table import Row, place_text
-from .settings import WITHOUT_LABELS
 from .verdict import Verdict
 from .verdicts import margin_of
 
 Outcome = Literal["passed", "failed", "not evaluated"]
 Required = Mapping[str, str | Sequence[str]]
+Place = tuple[str, str, str, str]
 
-ROW_GATES = ("differs", "beyond-margin", "four-fifths", "undefined", "inconclusive")
 GATES = (*KINDS, "any")
 """The names of gates: the kinds of findings, and ``any`` for those that are alerts or warnings."""
 _DIFFERENCES = ("differs", "beyond-margin")
-# Findings about rows of cases, and about facts that rounded counts hide, some only if zeros are hidden.
+_OF_ROWS = (*_DIFFERENCES, "four-fifths", "undefined", "inconclusive", "require-conclusive")
 _OF_CASES = ("left-out", "absent-label", "repeated-rows", "skipped-files")
+# What rounded counts hide, some only if they hide zeros; and what only an audit of one model has.
 _HIDDEN = ("repeated-rows", "skipped-files", "absent-label", "similar-groups")
 _HIDDEN_ZEROS = ("constant", "left-out", "missing-group")
-_NO_VERDICT = (Verdict.UNDEFINED, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED)
+_OF_ONE_MODEL = ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths")
+_CLAIMS = (Verdict.EQUIVALENT, Verdict.REFERENCE)
+_WORSE_SIDES = {"higher": "lower", "lower": "upper"}
 _MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class GateResult(Record):
+class GateResult:
     """The result of one gate.
 
     Attributes
@@ -55,12 +56,12 @@ class GateResult(Record):
         The kind of finding that must not occur, or ``"require-conclusive"``.
     outcome : {"passed", "failed", "not evaluated"}
         Whether it passed, failed or could not be evaluated.
+    text : str
+        What was covered, and the outcome; arguments stand in backquotes.
     rows : tuple of Row
         The rows that made it fail.
     findings : tuple of Finding
         The findings about them.
-    sentence : str
-        What was covered, and the outcome.
 
     Examples
     --------
@@ -73,27 +74,17 @@ class GateResult(Record):
 
     gate: str
     outcome: Outcome
-    _text: str
+    text: str
     rows: tuple[Row, ...] = ()
     findings: tuple[Finding, ...] = ()
-    _derived = ("sentence",)
-
-    @property
-    def sentence(self) -> str:
-        """What was covered, and the outcome."""
-        return self.spelled({})
-
-    def spelled(self, names: Mapping[str, str]) -> str:
-        """The sentence with other names for arguments."""
-        return EvenhandError(self._text).spelled(names)
 
     @property
     def lines(self) -> list[str]:
         """The sentence, and the findings that made the gate fail."""
-        return [self._text, *(f"- {escaped(finding)}" for finding in self.findings)]
+        return [self.text, *(f"- {escaped(finding)}" for finding in self.findings)]
 
     def __str__(self) -> str:
-        return self.sentence
+        return str(EvenhandError(self.text))
 
 
 def check_gates(
@@ -105,28 +96,24 @@ def check_gates(
     since: Audit | None = None,
     metrics: Sequence[str] | None = None,
 ) -> tuple[GateResult, ...]:
-    """The results of gates, of which some cover only these metrics."""
-    names = [gates] if isinstance(gates, str) else list(gates)
+    """The results of gates, which cover these metrics or all of the audit."""
+    names = list(gates)
     for name in names:
         if name not in GATES:
             raise UnknownName.among("gate", name, GATES)
     required = _list_required(audit, require)
     if "any" in names:
-        names += _list_any(audit)
+        # Counts have no rows of cases, in which such findings are made.
+        apart = {"absent-group", "worse", *(_OF_CASES if _is_of(audit, "audit_counts") else ())}
+        alerts = [kind for kind, (_, severity) in KINDS.items() if severity != "note"]
+        names += [kind for kind in alerts if kind not in apart]
     names += ["absent-group"] * bool(required) + ["require-conclusive"] * require_conclusive
     names += ["worse"] * (since is not None)
-    checker = _Checker(audit, required, since, metrics or audit.settings["metrics"])
-    results = tuple(checker.check(name) for name in dict.fromkeys(names) if name != "any")
+    checks = _Checks(audit, required, since, metrics or audit.settings["metrics"])
+    results = tuple(checks.check(name) for name in dict.fromkeys(names) if name != "any")
     if not results:
         raise InvalidInput("name a gate, such as 'differs', or pass `require`")
     return results
-
-
-def _list_any(audit: Audit) -> list[str]:
-    """The kinds that are alerts or warnings; counts have no rows of cases."""
-    alerts = [kind for kind, (_, severity) in KINDS.items() if severity != "note"]
-    apart = {"absent-group", "worse", *(_OF_CASES if _is_of(audit, "audit_counts") else ())}
-    return [kind for kind in alerts if kind not in apart]
 
 
 def _list_required(audit: Audit, require: Required | None) -> list[tuple[str, str]]:
@@ -134,159 +121,129 @@ def _list_required(audit: Audit, require: Required | None) -> list[tuple[str, st
     if not isinstance(require, Mapping | None):
         must = "map group columns to groups, as {'region': ['west']}"
         raise InvalidInput(argument="require", must=must, got=require)
-    columns = {*audit.table["by"], *(audit.provenance.get("order") or {})}
-    for by in require or ():
+    required, columns = [], {*audit.table["by"], *(audit.provenance.get("order") or {})}
+    for by, groups in (require or {}).items():
         if by not in columns:
             raise UnknownName.among("group column in require", by, columns, argument="require")
-    named = [(by, str(group)) for by, names in (require or {}).items() for group in as_list(names)]
-    return list(dict.fromkeys(named))
+        required += [(by, str(group)) for group in as_list(groups)]
+    return required
 
 
 def _is_of(audit: Audit, function: str) -> bool:
     return bool(audit.provenance.get("function") == function)
 
 
-class _Checker:
-    """What gates of one audit read."""
+@dataclass(frozen=True)
+class _Checks:
+    """What is checked: an audit, with required groups and earlier cases, on these metrics."""
 
-    def __init__(
-        self,
-        audit: Audit,
-        required: list[tuple[str, str]],
-        since: Audit | None,
-        metrics: Sequence[str],
-    ) -> None:
-        self.audit, self.required, self.since = audit, required, since
-        self.metrics = list(metrics)
-        self.settings, self.table, self.rows = audit.settings, audit.table, audit.rows
-        self.rule = rule_of(self.settings["protect"])
-        self.is_covered = np.isin(self.table["metric"].astype(str), self.metrics)
-        self.is_tested = ~np.isnan(self.table["p_gate"])
-        self.is_found = self.table["p_gate"] <= self.settings["alpha"]
+    audit: Audit
+    required: list[tuple[str, str]]
+    since: Audit | None
+    metrics: Sequence[str]
 
     def check(self, gate: str) -> GateResult:
         """The result of one gate."""
         if lack := self._lack_of(gate):
-            return _result(gate, "", lack=f"it needs {lack}")
+            return _result(gate, lack=f"it needs {lack}")
         if gate == "worse":
             return self._compare_with_before()
         if gate == "absent-group":
             return self._find_absent()
-        if gate in ROW_GATES or gate == "require-conclusive":
+        if gate in _OF_ROWS:
             return self._check_rows(gate)
-        found = [finding for finding in self.audit.findings if finding.kind == gate]
-        return _result(gate, "", findings=found)
+        findings = [finding for finding in self.audit.findings if finding.kind == gate]
+        return _result(gate, findings=findings)
 
     def _lack_of(self, gate: str) -> str:
-        """What a gate would need that no row can say, "" if there is nothing."""
-        is_of_models, rule = _is_of(self.audit, "compare"), self.rule
-        measures = [lookup_metric(key) for key in self.settings["metrics"]]
-        needs = {
-            "rows of cases; the audit is of counts": gate in _OF_CASES
-            and _is_of(self.audit, "audit_counts"),
-            "what `protect` hides": rule is not None
-            and (gate in _HIDDEN or (gate in _HIDDEN_ZEROS and not rule.shows_zero)),
-            "an audit of one model": is_of_models
-            and gate in ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths"),
-            "a metric of counts": gate in ("constant", "spread")
-            and not any(isinstance(metric, Metric) for metric in measures),
-            "labels (`y_true`)": gate == "spread" and not self.settings["labelled"],
-            "an audit without `strata`": gate in ("spread", "chosen-reference")
-            and bool(self.settings["strata"]),
-            "two groups": gate == "spread" and not self._has_two_groups(),
-            "`favourable`": gate == "four-fifths" and self.settings["favourable"] is None,
-            "the metric ppr": gate == "four-fifths" and "ppr" not in self.settings["metrics"],
-            "`require`": gate in ("absent-group", "require-conclusive") and not self.required,
-            "`since`": gate == "worse" and self.since is None,
-        }
-        return next((lack for lack, is_lacking in needs.items() if is_lacking), "")
-
-    def _has_two_groups(self) -> bool:
-        groups = {(row.by, row.group) for row in self.rows if row.n > 0}
-        return len(groups) > len({by for by, _ in groups})
+        """What a gate needs that no row can say, "" if it lacks nothing."""
+        audit, s, rule = self.audit, self.audit.settings, rule_of(self.audit.settings["protect"])
+        has_counts = any(isinstance(lookup_metric(key), Metric) for key in s["metrics"])
+        groups = {(row.by, row.group) for row in audit.rows if row.n > 0}
+        is_alone = len(groups) == len({by for by, _ in groups})
+        hides_zeros = rule is not None and not rule.shows_zero
+        lacks: tuple[tuple[Sequence[str], bool, str], ...] = (
+            (_OF_CASES, _is_of(audit, "audit_counts"), "rows of cases; the audit is of counts"),
+            (_HIDDEN, rule is not None, "what `protect` hides"),
+            (_HIDDEN_ZEROS, hides_zeros, "what `protect` hides"),
+            (_OF_ONE_MODEL, _is_of(audit, "compare"), "an audit of one model"),
+            (("constant", "spread"), not has_counts, "a metric of counts"),
+            (("spread", "chosen-reference"), bool(s["strata"]), "an audit without `strata`"),
+            (("spread",), not s["labelled"], "labels (`y_true`)"),
+            (("spread",), is_alone, "two groups"),
+            (("four-fifths",), s["favourable"] is None, "`favourable`"),
+            (("four-fifths",), "ppr" not in s["metrics"], "the metric ppr"),
+            (("absent-group", "require-conclusive"), not self.required, "`require`"),
+            (("worse",), self.since is None, "`since`"),
+        )
+        return next((lack for gates, is_so, lack in lacks if is_so and gate in gates), "")
 
     # Rows
 
     def _check_rows(self, gate: str) -> GateResult:
-        """The result of a gate about rows, which each metric must have that can be evaluated."""
-        is_covered = self.is_covered
-        if gate == "four-fifths":
-            is_covered = np.asarray(self.table["metric"] == "ppr")
+        """The result of a gate about rows; each metric needs one that can be evaluated."""
+        table, rows = self.audit.table, self.audit.rows
+        metrics = ["ppr"] if gate == "four-fifths" else list(self.metrics)
+        is_covered = np.isin(table["metric"].astype(str), metrics)
         if gate == "require-conclusive":
-            is_required = [(row.by, row.group) in self.required for row in self.rows]
-            is_covered = is_covered & is_required
+            is_covered &= [(row.by, row.group) in self.required for row in rows]
         fails, is_evaluable, lack = self._select(gate)
-        failing = [self.rows[i] for i in np.flatnonzero(fails & is_covered)]
-        metrics = ["ppr"] if gate == "four-fifths" else self.metrics
-        evaluable = set(self.table["metric"][is_evaluable & is_covered])
+        failing = [rows[i] for i in np.flatnonzero(fails & is_covered)]
+        evaluable = {*table["metric"][is_evaluable & is_covered]}
         lacking = [key for key in metrics if key not in evaluable]
-        if lack and lacking:
-            lack = f"{escaped(join_and(lacking))}: {lack}"
-        groups = {(self.rows[i].by, self.rows[i].group) for i in np.flatnonzero(is_covered)}
-        about = f"{escaped(', '.join(metrics))} over {several(len(groups), 'group')}"
-        is_left = is_covered & ~is_evaluable & (self.table["verdict"] != Verdict.REFERENCE)
-        left = f" ({several(int(is_left.sum()), 'row')} could not be tested)"
+        groups = {(rows[i].by, rows[i].group) for i in np.flatnonzero(is_covered)}
+        is_left = is_covered & ~is_evaluable & (table["verdict"] != Verdict.REFERENCE)
+        left = f" ({several(int(is_left.sum()), 'row')} could not be tested)" * bool(is_left.any())
         return _result(
             gate,
-            about,
+            f"{', '.join(metrics)} over {several(len(groups), 'group')}",
             rows=failing,
             findings=self._findings_of(gate, failing),
-            lack=lack if lacking else "",
-            passed=left if is_left.any() else "",
+            lack=f"{escaped(join_and(lacking))}: {lack}" if lacking else "",
+            left=left,
         )
 
     def _select(self, gate: str) -> tuple[Bools, Bools, str]:
         """Which rows make a gate fail, which it can be evaluated on, and what the others lack."""
-        table, verdict = self.table, self.table["verdict"]
-        is_listed = verdict != Verdict.REFERENCE
-        if gate == "undefined":
-            return verdict == Verdict.UNDEFINED, is_listed, "there is no group to compare"
-        if gate == "four-fifths":
-            fails = np.array([row.is_below_four_fifths for row in self.rows], dtype=bool)
-            is_apart = table["impact_group"] != table["group"]
-            has_bound = ~np.isnan(table["impact_at_most"]) & is_apart
-            return fails, has_bound, "no group has an impact ratio with a bound"
-        is_attainable = self.is_tested & ~self._lacks_cases()
-        lack = "every comparison is undefined or not tested"
-        if (self.is_tested & ~is_attainable).any():
-            lack += f", or has no attainable p-value of at most {self.settings['alpha']:g}"
-        if gate == "differs":
-            return self.is_found, is_attainable, lack
-        if gate == "beyond-margin":
-            has_bound = ~(np.isnan(table["gap_low"]) & np.isnan(table["gap_high"]))
-            no_bound = f"{lack}, or its gap has no bound"
-            return self._is_beyond_margin(), is_attainable & has_bound, no_bound
-        is_conclusive = self.is_found | (is_listed & ~np.isin(verdict, _NO_VERDICT))
+        table, alpha = self.audit.table, self.audit.settings["alpha"]
+        verdict, everywhere = table["verdict"], np.ones(len(table), dtype=bool)
+        is_tested, is_found = ~np.isnan(table["p_gate"]), table["p_gate"] <= alpha
         # What differs in its family, but not in the whole audit, is inconclusive.
-        is_conclusive &= ~table.differs | self.is_found
+        is_open = ~is_found & ~np.isin(verdict, _CLAIMS)
+        lack = f"every comparison is undefined, not tested, or cannot attain p <= {alpha:g}"
+        if gate == "undefined":
+            return verdict == Verdict.UNDEFINED, everywhere, "there is no group"
         if gate == "require-conclusive":
+            return is_open, everywhere, "there is no required group"
+        if gate == "inconclusive":
+            return is_open & is_tested, is_tested, lack
+        if gate == "four-fifths":
+            below = np.array([row.is_below_four_fifths for row in self.audit.rows], dtype=bool)
+            has_other = table["impact_group"] != table["group"]
+            is_bounded = ~np.isnan(table["impact_at_most"]) & has_other
+            return below, is_bounded, "no two groups have rates to compare"
+        # No division of the cases into a group and others is less probable than one in so many.
+        sizes = zip(table.values("n"), table.values("reference_n"), strict=True)
+        few = [n + other < 1 / alpha and comb(n + other, n) < 1 / alpha for n, other in sizes]
+        is_tested &= ~np.array(few, dtype=bool)
+        if gate == "beyond-margin":
+            is_tested &= ~(np.isnan(table["gap_low"]) & np.isnan(table["gap_high"]))
             return (
-                is_listed & ~is_conclusive,
-                np.ones(len(table), dtype=bool),
-                "no required group has a row",
+                is_found & self._is_beyond_margin(),
+                is_tested,
+                f"{lack}, or its gap has no bound",
             )
-        return self.is_tested & ~is_conclusive, self.is_tested, lack
-
-    def _lacks_cases(self) -> Bools:
-        """Whether so few cases are compared that no test has a p-value of at most alpha.
-
-        No division of the cases into the group and others is less likely than one in so many.
-        """
-        sizes = zip(self.table.values("n"), self.table.values("reference_n"), strict=True)
-        most = 1 / self.settings["alpha"]
-        few = (n + other < most and comb(n + other, n) < most for n, other in sizes)
-        return np.fromiter(few, dtype=bool, count=len(self.table))
+        return is_found, is_tested, lack
 
     def _is_beyond_margin(self) -> Bools:
-        """Whether rows differ by more than the margin, at bounds that hold for the whole audit."""
-        columns = self.table.columns
+        """Whether bounds of gaps that hold for the whole audit exceed the margin."""
+        columns, margin = self.audit.table.columns, self.audit.settings["margin"]
         bounds = columns.get("simultaneous_bound", columns["at_least"])
-        fails = self.is_found & ~np.isnan(bounds)
-        for i in np.flatnonzero(fails):
-            row = self.rows[i]
-            size = log(bounds[i]) if row.is_ratio else bounds[i]
-            fails[i] = size > margin_of(row, self.settings["margin"])
-        return fails
+        beyond = [
+            bound == bound and (log(bound) if row.is_ratio else bound) > margin_of(row, margin)
+            for bound, row in zip(bounds.tolist(), self.audit.rows, strict=True)
+        ]
+        return np.array(beyond, dtype=bool)
 
     def _findings_of(self, gate: str, rows: Sequence[Row]) -> list[Finding]:
         """The findings about rows."""
@@ -295,148 +252,110 @@ class _Checker:
             kinds = ("undefined", "inconclusive")
         places = {(str(row.at), row.by, row.group, row.metric) for row in rows}
         return [
-            finding
-            for finding in self.audit.findings
-            if finding.kind in kinds
-            and any(
-                (str(finding.at), finding.by, finding.group, m) in places for m in finding.metrics
-            )
+            f
+            for f in self.audit.findings
+            if f.kind in kinds and any((str(f.at), f.by, f.group, m) in places for m in f.metrics)
         ]
 
     # Groups
 
     def _find_absent(self) -> GateResult:
         """Whether required groups have cases."""
-        present = {(row.by, row.group) for row in self.rows if row.n > 0}
-        absent = [key for key in self.required if key not in present]
-        about = several(len(self.required), "required group")
-        if self.rule is not None and absent:
-            names = _name_some(f"{group} ({by})" for by, group in absent)
-            hidden = f"of {names}, there are no cases or too few to be shown with `protect`"
-            return _result("absent-group", about, lack=hidden)
-        findings = [
-            make_finding(
-                "absent-group", f"{brief(group, 60)} of {brief(by, 60)} has no cases", by=by
-            )
-            for by, group in absent
+        present = {(row.by, row.group) for row in self.audit.rows if row.n > 0}
+        absent = [
+            (by, brief(group, 60)) for by, group in self.required if (by, group) not in present
         ]
+        about, texts = several(len(self.required), "required group"), []
+        for by, group in absent:
+            texts.append((by, f"{group} of {brief(by, 60)} has no cases"))
+        if self.audit.settings["protect"] is not None and absent:
+            few = "has no cases, or too few to be shown with `protect`"
+            return _result("absent-group", about, lack=f"{escaped(absent[0][1])} {few}")
+        findings = [make_finding("absent-group", text, by=by) for by, text in texts]
         return _result("absent-group", about, findings=findings)
 
     # Earlier cases
 
     def _compare_with_before(self) -> GateResult:
-        """Whether scores are worse than those of a saved audit of other cases, by Fisher's test."""
+        """Whether scores are worse than in an audit of other cases, by Fisher's test."""
         assert self.since is not None
         _check_since(self.audit, self.since)
-        now, then = _rows_by_place(self.audit), _rows_by_place(self.since)
-        known = {*self.metrics, *self.since.settings["metrics"]}
-        if len(self.metrics) < len(self.settings["metrics"]):
-            known = set(self.metrics)
+        alpha, now, then = self.audit.settings["alpha"], _rows(self.audit), _rows(self.since)
+        known = {*self.metrics}
+        if known == {*self.audit.settings["metrics"]}:
+            known |= {*self.since.settings["metrics"]}
         keys = [key for key in now | then if key[-1] in known]
         tests = {key: _test_worse(then.get(key), now.get(key)) for key in keys}
         pvalues = {key: test for key, test in tests.items() if isinstance(test, float)}
-        adjusted = adjust_holm(np.array([*pvalues.values()]))
-        fails = {
-            key: float(p)
-            for key, p in zip(pvalues, adjusted, strict=True)
-            if p <= self.settings["alpha"]
-        }
-        lacks = [
-            f"{key[-1]} of {key[-2]} ({test})"
-            for key, test in tests.items()
-            if isinstance(test, str)
-        ]
-        lack = f"{several(len(lacks), 'score')}: {_name_some(lacks)}" if lacks else ""
-        metrics = dict.fromkeys(key[-1] for key in keys)
-        groups = {key[1:3] for key in keys}
-        made = str(self.since.provenance.get("made") or "").partition("T")[0]
-        about = f"{escaped(', '.join(metrics))} over {several(len(groups), 'group')}"
+        adjusted = adjust_holm(np.array([*pvalues.values()])).tolist()
+        fails = {key: p for key, p in zip(pvalues, adjusted, strict=True) if p <= alpha}
+        lacks = [f"{key[-1]} of {key[-2]} ({tests[key]})" for key in keys if key not in pvalues]
+        more = len(lacks) - _MOST_NAMED
+        shown = ", ".join(lacks[:_MOST_NAMED] + [f"{more:,} more"] * (more > 0))
+        metrics = ", ".join(dict.fromkeys(key[-1] for key in keys))
+        groups = several(len({key[1:3] for key in keys}), "group")
         return _result(
             "worse",
-            escaped(f"{about} since the audit of {made}"),
+            f"{metrics} over {groups} since {str(self.since.provenance['made'])[:10]}",
             rows=[now[key] for key in fails],
-            findings=[self._describe_worse(then[key], now[key], p) for key, p in fails.items()],
-            lack=lack,
+            findings=[_describe_worse(then[key], now[key], fails[key], alpha) for key in fails],
+            lack=escaped(shown),
         )
-
-    def _describe_worse(self, then: Row, now: Row, p: float) -> Finding:
-        scores = f"{now.metric} {number(now.score)} (n = {now.support:,}), was {number(then.score)}"
-        change = "worse" if _worse_side(now.metric) else "changed"
-        test = f"adjusted p {pvalue(p, self.settings['alpha'])}"
-        sentence = f"{legible(now.group)}: {scores} (n = {then.support:,}): {change}, {test}"
-        about = {"at": now.at, "by": now.by, "group": now.group, "metrics": (now.metric,)}
-        return make_finding("worse", sentence, **about)
 
 
 def _result(
     gate: str,
-    about: str,
+    about: str = "",
     *,
     rows: Sequence[Row] = (),
     findings: Sequence[Finding] = (),
     lack: str = "",
-    passed: str = "",
+    left: str = "",
 ) -> GateResult:
     """The result of a gate, which fails by rows or findings, and passes only if it lacks nothing."""
-    name = f"gate {gate}: {about}: " if about else f"gate {gate}: "
-    noun, found = ("row", rows) if rows else ("finding", findings)
-    outcome: Outcome = "failed" if found else "not evaluated" if lack else "passed"
-    text = {
-        "failed": f"failed ({several(len(found), noun)})" + f"; not evaluated: {lack}" * bool(lack),
-        "not evaluated": f"could not be evaluated: {lack}",
-        "passed": f"passed{passed}",
-    }[outcome]
+    name = f"gate {gate}: {escaped(about)}: " if about else f"gate {gate}: "
+    number_of = several(len(rows), "row") if rows else several(len(findings), "finding")
+    outcome: Outcome = "passed"
+    text = f"passed{left}"
+    if rows or findings:
+        outcome = "failed"
+        text = f"failed ({number_of})" + f"; could not be evaluated for {lack}" * bool(lack)
+    elif lack:
+        outcome, text = "not evaluated", f"could not be evaluated: {lack}"
+    found = tuple(rows), tuple(findings)
     return GateResult(
-        gate=gate, outcome=outcome, _text=name + text, rows=tuple(rows), findings=tuple(findings)
+        gate=gate, outcome=outcome, text=name + text, rows=found[0], findings=found[1]
     )
-
-
-def _name_some(names: Iterable[str]) -> str:
-    """The first names, and how many more there are."""
-    listed = list(names)
-    more = len(listed) - _MOST_NAMED
-    shown = listed[:_MOST_NAMED] + [f"{more:,} more"] * (more > 0)
-    return escaped(join_and(shown))
 
 
 # Scores of earlier cases
 
-Place = tuple[str, str, str, str]
 
-
-def _rows_by_place(audit: Audit) -> dict[Place, Row]:
+def _rows(audit: Audit) -> dict[Place, Row]:
     """The rows by place, column, group and metric, but for those that pool strata."""
     rows = (row for row in audit.rows if not row.is_pooled)
     return {(place_text(row.at), row.by, row.group, row.metric): row for row in rows}
 
 
 def _check_since(now: Audit, then: Audit) -> None:
-    """Refuse audits whose scores cannot be those of other cases, asked the same."""
+    """Refuse audits whose scores are not those of other cases, asked the same."""
     if not isinstance(then, Audit):
         raise InvalidInput(argument="since", must="be an Audit", got=then)
-    for audit in (now, then):
-        if audit.settings["protect"] is not None:
-            reason = "changes of rounded counts have no bound"
-            raise InvalidInput(f"`protect` and `since` cannot be combined: {reason}")
-        if _is_of(audit, "compare"):
-            raise InvalidInput("`since` compares audits of one model, not those of `compare`")
+    both, facts = (now, then), (now.provenance, then.provenance)
+    if any(audit.settings["protect"] is not None for audit in both):
+        reason = "changes of rounded counts have no bound"
+        raise InvalidInput(f"`protect` and `since` cannot be combined: {reason}")
+    if any(_is_of(audit, "compare") for audit in both):
+        raise InvalidInput("`since` is for audits of one model; got one of several models")
     for name in ("positive", "threshold"):
-        values = [audit.provenance.get(name) for audit in (now, then)]
-        if all(values) and values[0] != values[1]:
-            was = f"`{name}` must be as in the audit of `since`"
-            raise InvalidInput(f"{was}; got {brief(values[0])} and {brief(values[1])}")
-    digests = [(audit.provenance.get("source") or {}).get("sha256") for audit in (now, then)]
-    cells = [
-        {key: (row.score, row.support) for key, row in _rows_by_place(audit).items()}
-        for audit in (now, then)
-    ]
-    if (digests[0] and digests[0] == digests[1]) or str(cells[0]) == str(cells[1]):
-        raise InvalidInput("`since` must be an audit of other cases; this one is of the same data")
-
-
-def _worse_side(key: str) -> str:
-    """Which side of a score is worse: lower or higher, "" if that is not known."""
-    return {"higher": "lower", "lower": "upper"}.get(lookup_metric(key).better, "")
+        is_now, was = (known.get(name) for known in facts)
+        if is_now and was and is_now != was:
+            got = f"got {brief(is_now)} and {brief(was)}"
+            raise InvalidInput(f"`{name}` must be as in the audit of `since`; {got}")
+    digests = [(known.get("source") or {}).get("sha256") for known in facts]
+    scores = [str({k: (r.score, r.support) for k, r in _rows(audit).items()}) for audit in both]
+    if (digests[0] and digests[0] == digests[1]) or scores[0] == scores[1]:
+        raise InvalidInput("`since` must be an audit of other cases; it is of the same data")
 
 
 def _test_worse(then: Row | None, now: Row | None) -> float | str:
@@ -447,18 +366,26 @@ def _test_worse(then: Row | None, now: Row | None) -> float | str:
     if np.isnan(then.score) or np.isnan(now.score):
         return "undefined"
     if not (np.isnan(then.n_effective) and np.isnan(now.n_effective)):
-        return "weighted or clustered cases"
-    is_testable = isinstance(metric, Metric) and not metric.comparisons
-    if not is_testable or metric.base.curve is None:
-        return "no rate, which Fisher's test needs"
+        return "weighted or clustered"
+    if not isinstance(metric, Metric) or metric.comparisons or metric.base.curve is None:
+        return "Fisher's test needs a rate"
     test = equality_test(metric.base, _cells_of(now), _cells_of(then))
-    return float(getattr(test, _worse_side(now.metric) or "pvalues")[0])
+    return float(getattr(test, _WORSE_SIDES.get(metric.better, "pvalues"))[0])
 
 
 def _cells_of(row: Row) -> Floats:
     """The cells of a row; of selection rates without labels, as if every case were negative."""
-    if row.cells is None and row.metric in WITHOUT_LABELS:
-        share = row.score if row.metric == "ppr" else 1 - row.score
-        selected = round(share * row.support)
+    if row.cells is None:
+        selected = round((row.score if row.metric == "ppr" else 1 - row.score) * row.support)
         return np.array([[0.0, 0.0, selected, row.support - selected]])
     return np.array([row.cells], dtype=np.float64)
+
+
+def _describe_worse(then: Row, now: Row, p: float, alpha: float) -> Finding:
+    """The finding that a score is worse or, if no direction is, that it changed."""
+    was = f"was {number(then.score)} (n = {then.support:,})"
+    change = "worse" if lookup_metric(now.metric).better in _WORSE_SIDES else "changed"
+    scores = f"{now.metric} {number(now.score)} (n = {now.support:,}), {was}: {change}"
+    sentence = f"{legible(now.group)}: {scores}, adjusted p {pvalue(p, alpha)}"
+    about = {"at": now.at, "by": now.by, "group": now.group, "metrics": (now.metric,)}
+    return make_finding("worse", sentence, **about)
