@@ -153,7 +153,7 @@ def test_the_script_for_mlflow_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "predictions.csv").write_text(text, "utf-8")
     with chdir(tmp_path):
         exec(compile(file_of("how-to/mlflow.md", "log_audit.py"), "log_audit.py", "exec"), {})
-    assert {"tpr/region/north _ east", "fpr/region/süd", "findings/too-few"} <= logged["metrics"].keys()
+    assert {"tpr/region/north _ east", "fpr/region/süd", "findings/inconclusive"} <= logged["metrics"].keys()
     assert logged["params"] == {"alpha": 0.05, "family": "metric", "cases": 57}
     files = logged["files"]
     assert list(files) == ["audit_table.json", "audit.html", "audit.json"]
