@@ -19,7 +19,7 @@ from ..errors import EvenhandError, InvalidInput, UnknownName, brief, escaped
 from ..inference import equality_test
 from ..metrics import Metric
 from ..wording import join_and, legible, number, pvalue, several
-from .findings import KINDS, Finding, make_finding
+from .findings import KINDS, Finding, list_unjudged, make_finding
 from .metric_selection import lookup_metric
 from .multiplicity import adjust_holm
 from .option_text import as_list
@@ -159,8 +159,6 @@ class _Checks:
         """What a gate needs that no row can say, "" if it lacks nothing."""
         audit, s, rule = self.audit, self.audit.settings, rule_of(self.audit.settings["protect"])
         has_counts = any(isinstance(lookup_metric(key), Metric) for key in s["metrics"])
-        groups = {(row.by, row.group) for row in audit.rows if row.n > 0}
-        is_alone = len(groups) == len({by for by, _ in groups})
         hides_zeros = rule is not None and not rule.shows_zero
         lacks: tuple[tuple[Sequence[str], bool, str], ...] = (
             (_OF_CASES, _is_of(audit, "audit_counts"), "rows of cases; the audit is of counts"),
@@ -170,7 +168,6 @@ class _Checks:
             (("constant", "spread"), not has_counts, "a metric of counts"),
             (("spread", "chosen-reference"), bool(s["strata"]), "an audit without `strata`"),
             (("spread",), not s["labelled"], "labels (`y_true`)"),
-            (("spread",), is_alone, "two groups"),
             (("four-fifths",), s["favourable"] is None, "`favourable`"),
             (("four-fifths",), "ppr" not in s["metrics"], "the metric ppr"),
             (("absent-group", "require-conclusive"), not self.required, "`require`"),
@@ -208,6 +205,8 @@ class _Checks:
         table, alpha = self.audit.table, self.audit.settings["alpha"]
         verdict, everywhere = table["verdict"], np.ones(len(table), dtype=bool)
         is_tested, is_found = ~np.isnan(table["p_gate"]), table["p_gate"] <= alpha
+        if self.audit.settings["protect"] is not None:
+            is_tested &= ~np.isin(table["metric"], list_unjudged(self.metrics))
         # What differs in its family, but not in the whole audit, is inconclusive.
         is_open = ~is_found & ~np.isin(verdict, _CLAIMS)
         lack = f"every comparison is undefined, not tested, or cannot attain p <= {alpha:g}"

@@ -143,15 +143,15 @@ def render(
         click.echo("".join(f"{finding}\n" for finding in failing), nl=False)
     elif not to_stderr:
         _print(audit, options, on_github)
-    words = argument_words(click.get_current_context().command)
-    for gate in gates:
-        click.echo(EvenhandError(gate.text).spelled(words), err=to_stderr)
     if on_github:
         click.echo(as_annotations(audit, failing, gates), nl=False, err=to_stderr)
     if changes is not None:
         lines = ["Changed:" if changes else "Nothing changed."]
         lines += [f"- {printable(change)}" for change in changes]
         click.echo("\n".join(lines), err=to_stderr)
+    words = argument_words(click.get_current_context().command)
+    for gate in gates:
+        click.echo(EvenhandError(gate.text).spelled(words), err=to_stderr)
     outcomes = {gate.outcome for gate in gates}
     if changes or "failed" in outcomes:
         click.get_current_context().exit(1)
