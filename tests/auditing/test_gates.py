@@ -257,7 +257,8 @@ IMPOSSIBLE: dict[str, tuple[Any, dict[str, str]]] = {
     "models": (
         lambda: eh.compare(ROWS, **MODELS, favourable="positive"),
         dict.fromkeys(
-            ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths"), "it needs an audit of one model"
+            ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths", "worse"),
+            "it needs an audit of one model",
         ),
     ),
     "strata": (
@@ -419,7 +420,7 @@ def test_audits_that_cannot_be_compared_with_earlier_ones_are_refused(tmp_path: 
         (a, a, "since must be an audit of other cases; it is of the same data"),
         (a, rounded, "protect and since cannot be combined: changes of rounded counts have no bound"),
         (rounded, a, "protect and since cannot be combined: changes of rounded counts have no bound"),
-        (models, a, "since is for audits of one model; got one of several models"),
+        (a, models, "since is for audits of one model; got one of several models"),
         (a, "b.json", "since must be an Audit; got 'b.json'"),
     ):
         with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
@@ -458,7 +459,7 @@ def test_with_protect_gates_depend_on_rounded_counts_only(tmp_path: Any) -> None
             first = done[0]
             assert all((d.exit_code, d.output) == (first.exit_code, first.output) for d in done), words
     rounded = eh.audit_counts(tables[0], protect="cms")
-    lack = "'C' has no cases, or too few to be shown with protect"
+    lack = "'C' of 'group' has no cases, or too few to be shown with protect"
     assert str(one(rounded, "absent-group", require={"group": "C"})).endswith(lack)
 
 

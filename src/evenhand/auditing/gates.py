@@ -35,18 +35,20 @@ Place = tuple[str, str, str, str]
 GATES = (*KINDS, "any")
 """The names of gates: the kinds of findings, and ``any`` for those that are alerts or warnings."""
 _DIFFERENCES = ("differs", "beyond-margin")
+_KINDS_OF = dict.fromkeys(_DIFFERENCES, _DIFFERENCES)
+_KINDS_OF["require-conclusive"] = ("undefined", "inconclusive")
 _OF_ROWS = (*_DIFFERENCES, "four-fifths", "undefined", "inconclusive", "require-conclusive")
 _OF_CASES = ("left-out", "absent-label", "repeated-rows", "skipped-files")
 # What rounded counts hide, some only if they hide zeros; and what only an audit of one model has.
 _HIDDEN = ("repeated-rows", "skipped-files", "absent-label", "similar-groups")
 _HIDDEN_ZEROS = ("constant", "left-out", "missing-group")
-_OF_ONE_MODEL = ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths")
+_OF_ONE_MODEL = ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths", "worse")
 _CLAIMS = (Verdict.EQUIVALENT, Verdict.REFERENCE)
 _WORSE_SIDES = {"higher": "lower", "lower": "upper"}
 _MOST_NAMED = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class GateResult:
     """The result of one gate.
 
@@ -203,35 +205,31 @@ class _Checks:
     def _select(self, gate: str) -> tuple[Bools, Bools, str]:
         """Which rows make a gate fail, which it can be evaluated on, and what the others lack."""
         table, alpha = self.audit.table, self.audit.settings["alpha"]
-        verdict, everywhere = table["verdict"], np.ones(len(table), dtype=bool)
+        verdict = table["verdict"]
         is_tested, is_found = ~np.isnan(table["p_gate"]), table["p_gate"] <= alpha
         if self.audit.settings["protect"] is not None:
             is_tested &= ~np.isin(table["metric"], list_unjudged(self.metrics))
         # What differs in its family, but not in the whole audit, is inconclusive.
         is_open = ~is_found & ~np.isin(verdict, _CLAIMS)
         lack = f"every comparison is undefined, not tested, or cannot attain p <= {alpha:g}"
-        if gate == "undefined":
-            return verdict == Verdict.UNDEFINED, everywhere, "there is no group"
-        if gate == "require-conclusive":
-            return is_open, everywhere, "there is no required group"
+        if gate in ("undefined", "require-conclusive"):
+            fails = verdict == Verdict.UNDEFINED if gate == "undefined" else is_open
+            return fails, np.ones(len(table), dtype=bool), "there is no such group"
         if gate == "inconclusive":
             return is_open & is_tested, is_tested, lack
         if gate == "four-fifths":
             below = np.array([row.is_below_four_fifths for row in self.audit.rows], dtype=bool)
             has_other = table["impact_group"] != table["group"]
-            is_bounded = ~np.isnan(table["impact_at_most"]) & has_other
-            return below, is_bounded, "no two groups have rates to compare"
+            has_bound = ~np.isnan(table["impact_at_most"])
+            return below, has_bound & has_other, "no two groups have rates to compare"
         # No division of the cases into a group and others is less probable than one in so many.
         sizes = zip(table.values("n"), table.values("reference_n"), strict=True)
         few = [n + other < 1 / alpha and comb(n + other, n) < 1 / alpha for n, other in sizes]
         is_tested &= ~np.array(few, dtype=bool)
         if gate == "beyond-margin":
             is_tested &= ~(np.isnan(table["gap_low"]) & np.isnan(table["gap_high"]))
-            return (
-                is_found & self._is_beyond_margin(),
-                is_tested,
-                f"{lack}, or its gap has no bound",
-            )
+            is_found &= self._is_beyond_margin()
+            lack += ", or its gap has no bound"
         return is_found, is_tested, lack
 
     def _is_beyond_margin(self) -> Bools:
@@ -246,9 +244,7 @@ class _Checks:
 
     def _findings_of(self, gate: str, rows: Sequence[Row]) -> list[Finding]:
         """The findings about rows."""
-        kinds = _DIFFERENCES if gate in _DIFFERENCES else (gate,)
-        if gate == "require-conclusive":
-            kinds = ("undefined", "inconclusive")
+        kinds = _KINDS_OF.get(gate, (gate,))
         places = {(str(row.at), row.by, row.group, row.metric) for row in rows}
         return [
             f
@@ -261,15 +257,12 @@ class _Checks:
     def _find_absent(self) -> GateResult:
         """Whether required groups have cases."""
         present = {(row.by, row.group) for row in self.audit.rows if row.n > 0}
-        absent = [
-            (by, brief(group, 60)) for by, group in self.required if (by, group) not in present
-        ]
-        about, texts = several(len(self.required), "required group"), []
-        for by, group in absent:
-            texts.append((by, f"{group} of {brief(by, 60)} has no cases"))
+        about = several(len(self.required), "required group")
+        absent = [key for key in self.required if key not in present]
+        texts = [(by, f"{group!r} of {by!r} has no cases") for by, group in absent]
         if self.audit.settings["protect"] is not None and absent:
-            few = "has no cases, or too few to be shown with `protect`"
-            return _result("absent-group", about, lack=f"{escaped(absent[0][1])} {few}")
+            lack = f"{escaped(texts[0][1])}, or too few to be shown with `protect`"
+            return _result("absent-group", about, lack=lack)
         findings = [make_finding("absent-group", text, by=by) for by, text in texts]
         return _result("absent-group", about, findings=findings)
 
@@ -280,10 +273,8 @@ class _Checks:
         assert self.since is not None
         _check_since(self.audit, self.since)
         alpha, now, then = self.audit.settings["alpha"], _rows(self.audit), _rows(self.since)
-        known = {*self.metrics}
-        if known == {*self.audit.settings["metrics"]}:
-            known |= {*self.since.settings["metrics"]}
-        keys = [key for key in now | then if key[-1] in known]
+        added = {*self.audit.settings["metrics"]} - {*self.metrics}
+        keys = [key for key in now | then if key[-1] not in added]
         tests = {key: _test_worse(then.get(key), now.get(key)) for key in keys}
         pvalues = {key: test for key, test in tests.items() if isinstance(test, float)}
         adjusted = adjust_holm(np.array([*pvalues.values()])).tolist()
@@ -295,7 +286,7 @@ class _Checks:
         groups = several(len({key[1:3] for key in keys}), "group")
         return _result(
             "worse",
-            f"{metrics} over {groups} since {str(self.since.provenance['made'])[:10]}",
+            f"{metrics} over {groups} since {str(self.since.provenance.get('made'))[:10]}",
             rows=[now[key] for key in fails],
             findings=[_describe_worse(then[key], now[key], fails[key], alpha) for key in fails],
             lack=escaped(shown),
@@ -312,19 +303,16 @@ def _result(
     left: str = "",
 ) -> GateResult:
     """The result of a gate, which fails by rows or findings, and passes only if it lacks nothing."""
-    name = f"gate {gate}: {escaped(about)}: " if about else f"gate {gate}: "
-    number_of = several(len(rows), "row") if rows else several(len(findings), "finding")
+    found = several(len(rows), "row") if rows else several(len(findings), "finding")
     outcome: Outcome = "passed"
     text = f"passed{left}"
     if rows or findings:
         outcome = "failed"
-        text = f"failed ({number_of})" + f"; could not be evaluated for {lack}" * bool(lack)
+        text = f"failed ({found})" + f"; could not be evaluated for {lack}" * bool(lack)
     elif lack:
         outcome, text = "not evaluated", f"could not be evaluated: {lack}"
-    found = tuple(rows), tuple(findings)
-    return GateResult(
-        gate=gate, outcome=outcome, text=name + text, rows=found[0], findings=found[1]
-    )
+    name = f"gate {gate}: {escaped(about)}: " if about else f"gate {gate}: "
+    return GateResult(gate, outcome, name + text, tuple(rows), tuple(findings))
 
 
 # Scores of earlier cases
@@ -344,7 +332,7 @@ def _check_since(now: Audit, then: Audit) -> None:
     if any(audit.settings["protect"] is not None for audit in both):
         reason = "changes of rounded counts have no bound"
         raise InvalidInput(f"`protect` and `since` cannot be combined: {reason}")
-    if any(_is_of(audit, "compare") for audit in both):
+    if _is_of(then, "compare"):
         raise InvalidInput("`since` is for audits of one model; got one of several models")
     for name in ("positive", "threshold"):
         is_now, was = (known.get(name) for known in facts)
