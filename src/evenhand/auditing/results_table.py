@@ -77,7 +77,6 @@ _MEANINGS = {
     "at_most": "bound of the size of a gap that was found",
     "pvalue": "p-value of the test",
     "p_adjusted": "p-value adjusted for multiple tests",
-    "p_gate": "p-value adjusted over the whole audit by Holm's method, which gates use",
     "p_error": "standard error of a p-value from random draws",
     "method": "how the p-value was computed",
     "direction": "where the test points: higher or lower",
@@ -116,6 +115,7 @@ _MEANINGS = {
     "crude_odds_ratio": "odds ratio without strata",
     "crude_pvalue": "p-value without strata",
     "baseline": "accuracy of always predicting the commoner class, of all cases together",
+    "p_gate": "p-value adjusted over the whole audit by Holm's method, which gates use",
 }
 _KINDS: dict[Literal["text", "count"], str] = {
     "text": "by group metric question reference reference_kind gap_kind method direction verdict "
