@@ -72,7 +72,9 @@ def test_findings_are_annotations_on_github() -> None:
         whole = runner.invoke(evenhand, [*GATE[:-1], *options]).output
         if is_annotated:
             # What is printed for people is no command, whatever a line of it begins with.
-            stopped = re.fullmatch(r"::stop-commands::(\w{32})\n(.*)::\1::\n(?:::\w+ title=.*\n)+(gate .*\n)", whole, re.DOTALL)
+            stopped = re.fullmatch(
+                r"::stop-commands::(\w{32})\n(.*)::\1::\n(?:::\w+ title=.*\n)+(gate .*\n)", whole, re.DOTALL
+            )
             assert stopped is not None and stopped[2] + stopped[3] == plain
         else:
             assert whole == plain
