@@ -156,7 +156,8 @@ def test_gates_are_adjusted_over_the_whole_audit_by_holms_method_whatever_is_dis
         asked: Any = {"metrics": ["tpr", "fpr", "ppr", "mcc"]}
         whole = eh.audit_counts(counts, family="audit", **asked)
         expected = {(r.group, r.metric): r.p_adjusted for r in whole.rows}
-        for other in ({}, {"adjust": "none"}, {"adjust": "bh", "family": "audit"}):
+        displayed: Any = ({}, {"adjust": "none"}, {"adjust": "bh", "family": "audit"})
+        for other in displayed:
             a = eh.audit_counts(counts, **asked, **other)
             saved = Audit.from_json(a.to_json())
             for row in (*a.rows, *saved.rows):
@@ -445,8 +446,8 @@ def test_audits_that_cannot_be_compared_with_earlier_ones_are_refused(tmp_path: 
 def test_with_protect_gates_depend_on_rounded_counts_only(tmp_path: Any) -> None:
     """All tables behind one rounding have the same output and exit code."""
     rng = np.random.default_rng(5)
-    exact = {"A": (400, 100, 300, 200), "B": (100, 400, 50, 450), "C": (3, 1, 9, 2)}
-    tables = [exact]
+    exact: dict[str, Any] = {"A": (400, 100, 300, 200), "B": (100, 400, 50, 450), "C": (3, 1, 9, 2)}
+    tables: list[dict[str, Any]] = [exact]
     for _ in range(4):
         # By this rule counts of 1 to 10 are small, and others are rounded in blocks of 11 that begin with 11.
         lows = {g: [1 if n < 11 else n // 11 * 11 for n in cells] for g, cells in exact.items()}

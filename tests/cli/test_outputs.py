@@ -75,7 +75,8 @@ def test_findings_are_annotations_on_github() -> None:
             stopped = re.fullmatch(
                 r"::stop-commands::(\w{32})\n(.*)::\1::\n(?:::\w+ title=.*\n)+(gate .*\n)", whole, re.DOTALL
             )
-            assert stopped is not None and stopped[2] + stopped[3] == plain
+            assert stopped is not None
+            assert stopped[2] + stopped[3] == plain
         else:
             assert whole == plain
 
