@@ -123,6 +123,14 @@ def planned_against_counts(number: Number) -> bool:
     return planned and "cm(" in number.call
 
 
+def of_renamed_findings(number: Number) -> bool:
+    """Whether a finding is about people or decisions, or that nothing is conclusive."""
+    line = number.then if number.then.get("finding") else number.now
+    about = {str(line.get("metrics")).split("_")[0]} & {"prev", "nprev", "ppr", "pnr", "demographic", "disparate"}
+    is_difference = line.get("finding") in ("differs", "beyond-margin") and bool(about)
+    return is_difference or line.get("finding") in ("base-rate", "selection-rate", "too-few", "inconclusive")
+
+
 def of_references(number: Number) -> bool:
     return number.then.get("verdict") == "reference"
 
@@ -236,6 +244,8 @@ INTENDED = (
     Change("family audit", of_audits("thresholds: family audit", "settings: family='audit'"),
            f"p_adjusted at_least at_most {VERDICTS} driver_gap_low driver_gap_high", by_anything,
            "one discrete Holm adjustment of all rows together"),
+    Change("findings", of_renamed_findings, "finding", by_anything,
+           "base-rate and selection-rate are differs or beyond-margin, too-few is inconclusive"),
     Change("methods", without_test, "method", by_anything, "None where there is no p-value"),
     Change("changes of models", of_changes, "percentile p_undefined", by_anything,
            "changes have no percentile of the MATCH test"),

@@ -4,7 +4,8 @@
     ├── InvalidInput (ValueError)      an argument has an invalid value
     │   └── UnknownName                a name is not known; the message suggests similar ones
     ├── TooLarge (ValueError)          an exact answer would exceed a limit; the message says what to do instead
-    └── MissingExtra (ImportError)     an optional dependency is not installed; the message names the extra
+    ├── MissingExtra (ImportError)     an optional dependency is not installed; the message names the extra
+    └── GateFailed (AssertionError)    a gate failed or could not be evaluated; a line per gate and finding
 
 A message is one sentence that names the argument, what it must be, what it is, and the way out. Where it is written,
 arguments stand in backquotes, with a ``=`` if they are to be passed. `EvenhandError.spelled` replaces them by the words
@@ -15,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
-__all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"]
+__all__ = ["EvenhandError", "GateFailed", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"]
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -309,6 +311,41 @@ class MissingExtra(EvenhandError, ImportError):
         "reading Parquet files needs the extra 'files': pip install 'evenhand[files]'"
         """
         return cls(f"{purpose} needs the extra {extra!r}: pip install 'evenhand[{extra}]'")
+
+
+class GateFailed(EvenhandError, AssertionError):
+    """Raised by `Audit.check` when a gate failed or could not be evaluated.
+
+    It is also an ``AssertionError``, so that a test fails.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        A sentence per gate, and the findings that made it fail.
+    results : sequence of GateResult
+        The results of all gates.
+
+    Attributes
+    ----------
+    results : tuple of GateResult
+        The results of all gates, also of those that passed.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (3, 1, 1, 3), "B": (30, 10, 12, 48)}, metrics="tpr")
+    >>> a.check("four-fifths")
+    Traceback (most recent call last):
+    evenhand.errors.GateFailed: gate four-fifths: could not be evaluated: it needs favourable
+    """
+
+    def __init__(self, lines: Iterable[str], results: Iterable[Any] = ()) -> None:
+        self.lines, self.results = tuple(lines), tuple(results)
+        super().__init__(self.lines, self.results)
+
+    def spelled(self, names: Mapping[str, str]) -> str:
+        """The lines with other names for arguments."""
+        return "\n".join(EvenhandError(line).spelled(names) for line in self.lines)
 
 
 def check_cost(cost: float, limit: int, subject: str, hint: str) -> None:

@@ -115,7 +115,7 @@ REFUSED: list[tuple[Any, str]] = [
     (put("overall.score.0", "x"), "an item of score of overall of the audit must be a number; got 'x'"),
     (put("findings.0.at", {"threshold": {}}), "the axes of the audit must contain threshold {}"),
     (put("findings.0.code", 5), "code of an item of findings of the audit must be text; got 5"),
-    (put("findings.0.code", "EH999"), "a finding of the kind too-few must have code EH202 and severity note"),
+    (put("findings.0.code", "EH999"), "a finding of the kind inconclusive must have code EH202 and severity note"),
     (put("findings.0.kind", "other"), "kind of an item of findings of the audit must be 'constant' or "),
     (put("left_out", {"y_true": -1}), "y_true of left_out of the audit must lie between 0 and inf; got -1"),
     (put("versions", []), "versions of the audit must be a table; got []"),

@@ -70,7 +70,7 @@ def test_exit_codes(file: str) -> None:
     assert run("--example", "compas", "--metric", "acc", "--fail-on", "undefined").exit_code == 0
     gate = ["--example", "compas", "--fail-on", "undefined", "--json", "-"]
     for words, family in ((gate, "audit"), ([*gate, "--family", "metric"], "metric"), (gate[:2] + gate[4:], "metric")):
-        assert json.loads(run(*words).output)["settings"]["family"] == family
+        assert json.loads(run(*words).stdout)["settings"]["family"] == family
 
 
 def test_parquet_on_standard_input(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_options_from_a_file_and_the_command_line_above_it(file: str, tmp_path: 
     columns = 'label = "y"\nprediction = "yhat"\ngroup = ["race"]\n'
     config.write_text(f'[audit]\n{columns}metric = ["tpr"]\nfail-on = ["any"]\n', "utf-8")
     assert run(file, "--config", str(config)).exit_code == 1
-    content = json.loads(run(file, "--config", str(config), "--metric", "fpr", "--json", "-").output)
+    content = json.loads(run(file, "--config", str(config), "--metric", "fpr", "--json", "-").stdout)
     assert content["settings"]["metrics"] == ["fpr"]
     for setting, wrong in (
         ('lable = "y"', f"no setting in {config} is called 'lable'; did you mean 'label'?"),

@@ -105,7 +105,7 @@ def test_models_are_compared(folder: Path) -> None:
     found = made(words)
     assert found == expected
     assert made(words.replace("d.csv", "-"), ROWS).rows == expected.rows
-    assert run(f"{words} --quiet --fail-on too-few").exit_code == 1
+    assert run(f"{words} --quiet --fail-on inconclusive").exit_code == 1
     assert run(words).output.startswith("evenhand compare: ")
     at = eh.compare("d.csv", y_true="y", y_score="s", threshold=[0.3, 0.6], groups="race")
     assert made("compare d.csv --label y --score s --threshold 0.3 --threshold 0.6 --group race") == at

@@ -46,7 +46,7 @@ def test_junit_fails_where_the_command_does(tmp_path: Path) -> None:
         assert CliRunner().invoke(evenhand, [*GATE, *more, "--junit", str(out)]).exit_code == code
         suite = ElementTree.parse(out).getroot()
         assert (int(suite.attrib["failures"]) > 0) == bool(code)
-        assert suite.attrib["tests"] == "6"
+        assert suite.attrib["tests"] == "7", "six comparisons and a gate"
     assert [path.name for path in tmp_path.iterdir()] == ["audit.xml"]
     printed = CliRunner().invoke(evenhand, [*GATE, "--junit", "-", "--github"])
     assert ElementTree.fromstring(printed.stdout.encode()).attrib["name"] == "evenhand: compas"
@@ -72,8 +72,11 @@ def test_findings_are_annotations_on_github() -> None:
         whole = runner.invoke(evenhand, [*GATE[:-1], *options]).output
         if is_annotated:
             # What is printed for people is no command, whatever a line of it begins with.
-            stopped = re.fullmatch(r"::stop-commands::(\w{32})\n(.*)::\1::\n((?:::\w+ title=.*\n)+)", whole, re.DOTALL)
-            assert stopped is not None and stopped[2] == plain
+            stopped = re.fullmatch(
+                r"::stop-commands::(\w{32})\n(.*)::\1::\n(?:::\w+ title=.*\n)+(gate .*\n)", whole, re.DOTALL
+            )
+            assert stopped is not None
+            assert stopped[2] + stopped[3] == plain
         else:
             assert whole == plain
 

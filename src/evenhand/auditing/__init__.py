@@ -3,10 +3,11 @@
 from .audits import audit, audit_counts, compare
 from .changes import protection_cost
 from .comparisons import MIN_SHARE
-from .findings import GOAL_KINDS, INCLUDED, KINDS, SEVERITIES, Finding
+from .findings import GOAL_KINDS, KINDS, SEVERITIES, Finding
+from .gates import GATES, GateResult, check_gates
 from .metric_selection import lookup_metric, select_averages
 from .monitor import Monitor, MonitorRow
-from .option_text import option_texts, read_texts
+from .option_text import option_texts, read_required, read_texts
 from .result import Audit
 from .results_table import COLUMNS, Row, place_text, shown_names, told_apart
 from .saved import audit_schema

@@ -24,7 +24,7 @@ from ..wording import join_and, several
 from .comparisons import Comparisons, favourable_rates
 from .metric_selection import Measurable, lookup_metric
 from .results_table import ResultsTable, Row, place_text, told_apart
-from .settings import WITHOUT_LABELS, Settings
+from .settings import Settings
 from .verdict import Verdict
 from .verdicts import margin_of
 
@@ -38,30 +38,27 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "differs": ("EH101", "alert"),
     "beyond-margin": ("EH104", "alert"),
     "varies": ("EH110", "warning"),
-    "base-rate": ("EH105", "note"),
-    "selection-rate": ("EH106", "warning"),
     "four-fifths": ("EH102", "warning"),
     "worse": ("EH107", "alert"),
     "below-goal": ("EH108", "alert"),
     "goal-unproven": ("EH109", "warning"),
     "undefined": ("EH201", "warning"),
-    "too-few": ("EH202", "note"),
+    "inconclusive": ("EH202", "note"),
     "spread": ("EH203", "warning"),
     "left-out": ("EH301", "warning"),
     "missing-group": ("EH302", "note"),
     "absent-label": ("EH303", "note"),
     "chosen-reference": ("EH304", "note"),
     "weighted": ("EH305", "note"),
-    "clusters": ("EH309", "note"),
+    "clusters": ("EH310", "note"),
     "not-pooled": ("EH306", "note"),
     "repeated-rows": ("EH002", "warning"),
     "skipped-files": ("EH307", "note"),
     "similar-groups": ("EH003", "warning"),
     "protected": ("EH308", "note"),
+    "absent-group": ("EH309", "alert"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
-INCLUDED = {"differs": ("beyond-margin",)}
-"""Kinds that are meant by the name of a weaker one."""
 GOAL_KINDS = ("below-goal", "goal-unproven")
 """Kinds of findings about goals."""
 _NOUNS = {"y_true": "label", "y_pred": "prediction", "y_score": "score", "sample_weight": "weight"}
@@ -74,7 +71,7 @@ class Finding(Record):
     Attributes
     ----------
     kind : str
-        What was found, such as ``"differs"`` or ``"too-few"``.
+        What was found, such as ``"differs"`` or ``"inconclusive"``.
     code : str
         A stable code, such as ``"EH101"``.
     severity : {"alert", "warning", "note"}
@@ -93,7 +90,7 @@ class Finding(Record):
     >>> from evenhand import audit_counts
     >>> f = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").findings[0]
     >>> f.severity, f.code, f.kind, f.group, f.metrics
-    ('note', 'EH202', 'too-few', 'A', ('tpr',))
+    ('note', 'EH202', 'inconclusive', 'A', ('tpr',))
     """
 
     kind: str
@@ -149,7 +146,7 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
     unjudged = [] if tally.rule is None else list_unjudged(table.values("metric"))
     about = [("below-goal", [row]) for row in goals if row.verdict is Verdict.MISSES]
     differ = [row for row in rows if row.differs and row.verdict is not Verdict.BETTER]
-    about += [(_kind_of_difference(row, tally, settings), [row]) for row in differ]
+    about += [(_kind_of_difference(row), [row]) for row in differ]
     about += [("four-fifths", [row]) for row in rows if row.is_below_four_fifths]
     proven = (Verdict.MEETS, Verdict.MISSES)
     about += [("goal-unproven", [row]) for row in goals if row.verdict not in proven]
@@ -158,7 +155,7 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
             inconclusive[str(row.at), row.by, row.group, row.is_gap_change].append(row)
-    about += [("too-few", same) for same in inconclusive.values()]
+    about += [("inconclusive", same) for same in inconclusive.values()]
     names, recorded = told_apart((*rows, *goals)), settings.recorded()
     for kind, same in about:
         at, by, group = same[0].at, same[0].by, same[0].group
@@ -183,14 +180,10 @@ def find_cluster_bounds(table: ResultsTable) -> Iterator[Finding]:
     yield make_finding("clusters", text)
 
 
-def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
-    """What a difference is about: people, decisions or, beyond the margin or not, errors."""
+def _kind_of_difference(row: Row) -> str:
+    """Whether a difference is a loss, and beyond the margin."""
     if row.verdict is Verdict.WORSE:
         return "worse"
-    if getattr(lookup_metric(row.metric), "is_base_rate", False):
-        return "base-rate"
-    if tally.labelled and row.metric in WITHOUT_LABELS:
-        return "selection-rate"
     return "beyond-margin" if row.certain_gap > margin_of(row) else "differs"
 
 

@@ -10,9 +10,10 @@ is smaller: the method is valid, and never less powerful. P(p_j <= p_k) is given
 if each group is compared with its own rest, and at its largest over all common rates if groups share
 a reference or differ in who is counted. See docs/reference/evidence.md.
 
-A family is one metric, at one threshold, over groups, classes and strata, or the whole audit. Rows
-that are pooled over strata are a family of their own, and so are the goals of each metric.
-No bound is known over several classes, so that each has a share of the level of a metric.
+A family is one metric, at one threshold, over groups, classes and strata, or the whole audit, over
+which gates are always adjusted. Rows that are pooled over strata are a family of their own, and so
+are the goals of each metric. No bound is known over several classes, so that each has a share of the
+level of a metric.
 """
 
 from __future__ import annotations
@@ -132,7 +133,14 @@ def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
             family[of_place] = ids.setdefault(key, 1 + len(ids))
             block[of_place] = ids.setdefault((*key, values), 1 + len(ids))
     families = Families(family, block, twin, stratum, is_named, table.pairs)
-    table.fill(slice(None), p_adjusted=families.adjust(table["pvalue"], settings.adjust))
+    p_adjusted = families.adjust(table["pvalue"], settings.adjust)
+    p_gate = p_adjusted
+    if (settings.family, settings.adjust) != ("audit", "holm"):
+        # Goals are a family of their own.
+        whole = replace(families, family=1 * table.is_goal, block=block * 0)
+        p_gate = whole.adjust(table["pvalue"], "holm")
+    p_gate = np.where(table.is_goal, np.nan, p_gate)
+    table.fill(slice(None), p_adjusted=p_adjusted, p_gate=p_gate)
     return replace(table, families=families)
 
 

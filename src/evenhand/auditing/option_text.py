@@ -34,6 +34,9 @@ def option_texts(name: str, table: Mapping[str, Any]) -> list[str]:
     if name == "group_names":
         parts = [(_quote(column, ":"), option_texts("", names)) for column, names in table.items()]
         return [f"{column}:{text}" for column, texts in parts for text in texts]
+    if name == "require":
+        groups = [(by, as_list(value)) for by, value in table.items()]
+        return [f"{_quote(by, '=')}={group}" for by, named in groups for group in named]
     texts = []
     for key, value in table.items():
         text = ",".join(map(str, value)) if isinstance(value, list) else value
@@ -82,6 +85,26 @@ def _read_goals(texts: Texts, _: Texts) -> dict[str, object]:
     return _read_table(
         "goal", [re.sub(r"(?<!=)\s*([<>])=", r"=\1=", text, count=1) for text in texts]
     )
+
+
+def as_list(value: Any) -> list[Any]:
+    """The members of a list or tuple, or a single value."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def read_required(texts: Texts) -> dict[str, list[str]]:
+    """The required groups by column, from texts such as ``region=west``.
+
+    >>> read_required(["region=west", "region=a=b"])
+    {'region': ['west', 'a=b']}
+    """
+    required: dict[str, list[str]] = {}
+    for text in texts:
+        by, group = _partition(text, "=")
+        if not (by and group):
+            raise InvalidInput(argument="require", must="be COLUMN=GROUP", got=text)
+        required.setdefault(by, []).append(group)
+    return required
 
 
 def _read_reference(texts: Texts, columns: Texts) -> object:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
-from ..errors import InvalidInput, MissingExtra, UnknownName
+from ..errors import GateFailed, InvalidInput, MissingExtra, UnknownName
 from ..metrics import Metric
 from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
 from ..wording import several
@@ -470,6 +470,46 @@ class Audit:
         if not isinstance(other, Audit):
             raise InvalidInput(argument="other", must="be an Audit", got=other)
         return list(list_changes(self, other))
+
+    def check(
+        self,
+        *gates: str,
+        require: Mapping[str, str | Sequence[str]] | None = None,
+        require_conclusive: bool = False,
+        since: Audit | None = None,
+    ) -> None:
+        """Raise `GateFailed` if a gate fails or could not be evaluated.
+
+        Parameters
+        ----------
+        *gates : str
+            Kinds of findings that must not occur, such as ``"differs"``; ``"any"`` is all that are alerts or warnings.
+            P-values are adjusted over the whole audit by Holm's method, whatever ``family`` and ``adjust`` are.
+        require : mapping of group column to group or groups, optional
+            Groups that must have cases.
+        require_conclusive : bool
+            Whether a required group must not have a verdict that is undefined, inconclusive or not tested.
+        since : Audit, optional
+            An audit of earlier cases: no score may be worse than there, by Fisher's test.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> a = audit_counts({"A": (30, 10, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.check("differs", require={"group": ["A", "B"]})
+        >>> a.check(require={"group": "C"})
+        Traceback (most recent call last):
+        evenhand.errors.GateFailed: gate absent-group: 1 required group: failed (1 finding)
+        - alert EH309: 'C' of 'group' has no cases
+        """
+        from .gates import check_gates
+
+        results = check_gates(
+            self, gates, require, require_conclusive=require_conclusive, since=since
+        )
+        bad = [result for result in results if result.outcome != "passed"]
+        if bad:
+            raise GateFailed((line for result in bad for line in result.lines), results)
 
     # Reports
 

@@ -123,6 +123,7 @@ _MEANINGS = {
     "spread_low": "lower end of the interval of the case-weighted s.d. of their true rates",
     "spread_high": "upper end of that interval",
     "baseline": "accuracy of always predicting the commoner class, of all cases together",
+    "p_gate": "p-value adjusted over the whole audit by Holm's method, which gates use",
 }
 _KINDS: dict[Literal["text", "count"], str] = {
     "text": "by group metric question reference reference_kind gap_kind method direction verdict "

@@ -20,13 +20,14 @@ from .config import config_option
 from .inputs import one_or_all, open_files, print_columns, read_text
 from .joined_inputs import JOIN_LABELS, JOIN_MODELS, files_to_join, join_inputs
 from .options import Options, Request, read_arguments, setting_options
-from .outputs import OUTPUTS, check_outputs, prints_file, render
+from .outputs import OUTPUTS, check_outputs, has_gates, prepare_gates, prints_file, render
 
 _HELP = """FILE is a CSV, TSV, JSON Lines or Parquet file, a folder of Parquet files, a glob, or - for
 standard input. Several files are audited together. FILE alone lists its columns, and what to type.
 
-Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 invalid input, or output that
-cannot be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
+Exit codes: 0 no gate failed; 1 a gate failed (--fail-on, --require, --since); 2 invalid input, a
+gate that could not be evaluated, or output that cannot be written; 70 a bug; 130 Ctrl-C; 141 the
+pipe that reads the output was closed.
 """
 _JOINS = (
     "With --key there is no FILE: --model is NAME=FILE, and --prediction its column in each file."
@@ -144,7 +145,7 @@ def _repeat_audit(before: Audit, files: Sequence[str]) -> Audit:
 def _run(make: Make, arguments: Options) -> Audit:
     """Make the audit; with `protect`, report its cost on stderr."""
     audit = make(**arguments)
-    if "protect" in arguments:
+    if "protect" in arguments and not has_gates(click.get_current_context().params):
         # The exit code must not show whether the exact audit is possible.
         try:
             cost = auditing.protection_cost(audit, make(**arguments | {"protect": None}))
@@ -176,12 +177,17 @@ def _finish(
     options: Options, inputs: Sequence[str], make: Make, before: Audit | None = None
 ) -> None:
     """Check the names of outputs, make the audit, and render it."""
-    if options["fail_on"] and options["family"] is None:
-        # What stops a pipeline is the audit as a whole.
+    # What stops a pipeline is the audit as a whole.
+    is_adjusted = options["fail_on"] and options["family"] is None and before is None
+    if is_adjusted:
         options["family"] = "audit"
-    check_outputs(options, inputs)
+    check = prepare_gates(options)
+    check_outputs(options, [*inputs, options["since"]] if options["since"] else inputs)
     audit = make()
-    render(audit, before.changes(audit) if before else None, options)
+    if is_adjusted:
+        gates = {"gates": list(options["fail_on"])}
+        audit = replace(audit, provenance=audit.provenance | gates)
+    render(audit, before.changes(audit) if before else None, check(audit), options)
 
 
 def _first_typed(names: Collection[str]) -> str | None:

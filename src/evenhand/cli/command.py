@@ -35,12 +35,7 @@ class Command(click.Command):
         try:
             yield
         except EvenhandError as error:
-            from ..auditing import AuditRequest, part_names
-
-            options = option_names(self)
-            parts = part_names(AuditRequest).items()
-            names = {part: options[name] for part, name in parts if name in options}
-            raise click.UsageError(error.spelled(_ELSEWHERE | options | names)) from None
+            raise click.UsageError(error.spelled(argument_words(self))) from None
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command."""
@@ -64,6 +59,16 @@ def command(
     """A decorator that makes a function the command of that name."""
     text = f"{COMMANDS[name][1]}\n\n{details}"
     return click.command(name, cls=Command, help=text, params=list(params))
+
+
+def argument_words(command: click.Command) -> dict[str, str]:
+    """What messages of a command call the arguments of the library."""
+    from ..auditing import AuditRequest, part_names
+
+    options = option_names(command)
+    parts = part_names(AuditRequest).items()
+    names = {part: options[name] for part, name in parts if name in options}
+    return _ELSEWHERE | options | names
 
 
 def option_names(command: click.Command) -> dict[str, str]:

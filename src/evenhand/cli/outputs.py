@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -12,11 +12,13 @@ from shutil import get_terminal_size
 
 import click
 
-from ..auditing import INCLUDED, KINDS, REPORT, Audit, Finding
+from ..auditing import GATES, REPORT, Audit, GateResult, check_gates, lookup_metric, read_required
 from ..data import input_files
-from ..errors import InvalidInput, escaped, printable
+from ..errors import EvenhandError, InvalidInput, escaped, printable
 from ..records import write_whole
 from ..reports import as_annotations, as_junit, as_text
+from .command import argument_words
+from .inputs import read_text
 from .options import Options
 
 _FILES = {
@@ -26,20 +28,25 @@ _FILES = {
     "csv": "Write the rows as CSV",
     "junit": "Write JUnit XML, with a test case per comparison",
 }
-_FAIL_ON = """Exit with 1 on such a finding; may be repeated. P-values are then adjusted over the
-whole audit, unless --family says otherwise."""
+_FAIL_ON = """Exit with 1 on such a finding, with 2 if it could not be looked for; may be repeated.
+P-values are then adjusted over the whole audit."""
+_REQUIRE = "Exit with 1 if this group has no cases; may be repeated."
+_CONCLUSIVE = "Exit with 1 if a required group has an undefined or inconclusive verdict."
+_SINCE = "Exit with 1 if a score is worse than in this saved audit of earlier cases."
 _GITHUB = "Print findings as GitHub annotations.  [default: if GITHUB_ACTIONS is true]"
-_GATES = click.Choice([*KINDS, "any"])
 OUTPUTS = (
     click.Option(["--all", "everything"], is_flag=True, help="Print every row of the table."),
     click.Option(["--explain"], is_flag=True, help="Print a sentence for every comparison."),
-    click.Option(["--quiet"], is_flag=True, help="Print only findings that --fail-on names."),
+    click.Option(["--quiet"], is_flag=True, help="Print only gates, and findings that fail them."),
     *(
         click.Option([f"--{kind}"], metavar="FILE", help=f"{text}; - prints it.")
         for kind, text in _FILES.items()
     ),
     *(click.Option([f"--{name}"], help=setting.brief) for name, setting in REPORT.items()),
-    click.Option(["--fail-on"], multiple=True, type=_GATES, help=_FAIL_ON),
+    click.Option(["--fail-on"], multiple=True, type=click.Choice(GATES), help=_FAIL_ON),
+    click.Option(["--require"], multiple=True, metavar="COLUMN=GROUP", help=_REQUIRE),
+    click.Option(["--require-conclusive"], is_flag=True, help=_CONCLUSIVE),
+    click.Option(["--since"], metavar="FILE", help=_SINCE),
     click.Option(["--github/--no-github"], default=None, help=_GITHUB),
 )
 """The options that say what becomes of an audit."""
@@ -86,12 +93,42 @@ def is_same_file(first: str | Path | None, second: str | Path | None) -> bool:
     return False
 
 
-def render(audit: Audit, changes: list[str] | None, options: Options) -> None:
-    """Write files, print the audit, and exit with 1 on a finding asked for or a change."""
-    failing = _select_findings(audit, options["fail_on"])
+def prepare_gates(options: Options) -> Callable[[Audit], tuple[GateResult, ...]]:
+    """Read what gates need, add the metric of four fifths, and return what checks them."""
+    given, gates = options.get("metrics") or (), options["fail_on"]
+    keys = [lookup_metric(key).key for key in given]
+    adds = bool({"any", "four-fifths"} & {*gates} and options["favourable"] and given)
+    if adds and "ppr" not in keys:
+        options["metrics"] = (*given, "ppr")
+    asked: Options = {"require_conclusive": options["require_conclusive"]}
+    asked |= {"require": read_required(options["require"]), "since": None}
+    if since := options["since"]:
+        try:
+            asked["since"] = Audit.from_json(read_text(since))
+        except InvalidInput as error:
+            raise InvalidInput(escaped(error.spelled({"text": "--since"}))) from None
+    if not has_gates(options):
+        return lambda _: ()
+    return lambda audit: check_gates(audit, gates, **asked, metrics=keys if adds else None)
+
+
+def has_gates(options: Options) -> bool:
+    """Whether the exit code depends on what an audit found."""
+    names = ("fail_on", "require", "require_conclusive", "since")
+    return any(options[name] for name in names)
+
+
+def render(
+    audit: Audit, changes: list[str] | None, gates: Sequence[GateResult], options: Options
+) -> None:
+    """Write files, print the audit, and exit with 1 if a gate failed or the audit changed.
+
+    The exit code is 2 if no gate failed and one could not be evaluated.
+    """
+    failing = [*{id(found): found for gate in gates for found in gate.findings}.values()]
     for kind, file in _list_files(options).items():
         if kind == "junit":
-            text = as_junit(audit, failing, changes)
+            text = as_junit(audit, failing, changes, gates)
         else:
             report = {name: options[name] for name in REPORT if kind == "html"}
             text = getattr(audit, f"to_{kind}")(**report)
@@ -107,21 +144,19 @@ def render(audit: Audit, changes: list[str] | None, options: Options) -> None:
     elif not to_stderr:
         _print(audit, options, on_github)
     if on_github:
-        click.echo(as_annotations(audit, failing), nl=False, err=to_stderr)
+        click.echo(as_annotations(audit, failing, gates), nl=False, err=to_stderr)
     if changes is not None:
         lines = ["Changed:" if changes else "Nothing changed."]
         lines += [f"- {printable(change)}" for change in changes]
         click.echo("\n".join(lines), err=to_stderr)
-    if changes or failing:
+    words = argument_words(click.get_current_context().command)
+    for gate in gates:
+        click.echo(EvenhandError(gate.text).spelled(words), err=to_stderr)
+    outcomes = {gate.outcome for gate in gates}
+    if changes or "failed" in outcomes:
         click.get_current_context().exit(1)
-
-
-def _select_findings(audit: Audit, names: Sequence[str]) -> list[Finding]:
-    """The findings that ``--fail-on`` names; that counts were rounded was asked for."""
-    kinds = {kind for name in names for kind in (name, *INCLUDED.get(name, ()))}
-    if "any" in names:
-        kinds |= KINDS.keys() - {"protected"}
-    return [finding for finding in audit.findings if finding.kind in kinds]
+    if "not evaluated" in outcomes:
+        click.get_current_context().exit(2)
 
 
 def _print(audit: Audit, options: Options, on_github: bool) -> None:

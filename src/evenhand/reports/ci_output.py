@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ..auditing import GOAL_KINDS, Audit, Finding, Verdict, place_text
+from ..auditing import GOAL_KINDS, Audit, Finding, GateResult, Verdict, place_text
 from ..errors import printable
 from ..wording import several
 from .narrative import line_key
 
 _UNTOLD = (Verdict.UNDEFINED, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED, Verdict.REFERENCE)
+_COUNTS = {"tests": "testcase", "failures": "testcase[failure]"}
+_COUNTS |= {"skipped": "testcase[skipped]", "errors": "testcase[error]"}
 # GitHub shows so many annotations of each level per step.
 _MOST_ANNOTATIONS = 10
 _LEVELS = {"alert": "warning", "warning": "warning", "note": "notice"}
 
 
 def as_junit(
-    audit: Audit, failing: Collection[Finding] = (), changes: Sequence[str] | None = None
+    audit: Audit,
+    failing: Collection[Finding] = (),
+    changes: Sequence[str] | None = None,
+    gates: Sequence[GateResult] = (),
 ) -> str:
     """The audit as JUnit XML: a test case per comparison, which fails if one of some findings is about it.
 
     Comparisons about which nothing can be said are skipped. A finding about none of them is a test case of its own, and
-    so is whether a repeated audit changed.
+    so is whether a repeated audit changed, and every gate. A gate that could not be evaluated is an error.
     """
     source = audit.provenance.get("source") or {}
     title = printable(f"evenhand: {source.get('name') or several(audit.n, 'case')}")
@@ -47,14 +52,18 @@ def as_junit(
         if finding.group is None:
             name = " ".join(filter(None, (finding.kind, finding.by)))
             _add_case(suite, "data", name, [finding], fails)
+    for gate in gates:
+        case = _add_case(suite, "gate", gate.gate, [], fails)
+        if gate.outcome == "not evaluated":
+            SubElement(case, "error", type=gate.outcome, message=str(gate))
+        elif gate.outcome == "failed":
+            _add_failure(case, gate.outcome, str(gate))
     if changes is not None:
         case = _add_case(suite, "repeat", "nothing changed", [], fails)
         for change in changes:
             _add_failure(case, "changed", change)
-    counts = {"tests": "testcase", "failures": "testcase[failure]", "skipped": "testcase[skipped]"}
-    for name, path in counts.items():
+    for name, path in _COUNTS.items():
         suite.set(name, str(len(suite.findall(path))))
-    suite.set("errors", "0")
     indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(suite, encoding="unicode")}\n'
 
@@ -79,13 +88,22 @@ def _add_failure(case: Element, kind: str, text: str) -> None:
     SubElement(case, "failure", type=kind, message=shown).text = shown
 
 
-def as_annotations(audit: Audit, failing: Collection[Finding] = ()) -> str:
-    """The findings as workflow commands of GitHub: errors if they fail the pipeline, else warnings and notices."""
-    levels: dict[str, list[Finding]] = {"error": [], "warning": [], "notice": []}
+def as_annotations(
+    audit: Audit, failing: Collection[Finding] = (), gates: Sequence[GateResult] = ()
+) -> str:
+    """The findings as workflow commands of GitHub: errors if they fail the pipeline, else warnings and notices.
+
+    Gates that could not be evaluated are errors.
+    """
+    levels: dict[str, list[Finding]] = {"error": [*failing], "warning": [], "notice": []}
     fails = set(map(id, failing))
     for finding in audit.findings:
-        levels["error" if id(finding) in fails else _LEVELS[finding.severity]].append(finding)
-    return "".join(line for level, some in levels.items() for line in _annotate(level, some))
+        if id(finding) not in fails:
+            levels[_LEVELS[finding.severity]].append(finding)
+    lacks = (gate for gate in gates if gate.outcome == "not evaluated")
+    lines = [_command("error", f"gate {gate.gate}", str(gate)) for gate in lacks]
+    lines += (line for level, some in levels.items() for line in _annotate(level, some))
+    return "".join(lines)
 
 
 def _annotate(level: str, findings: Sequence[Finding]) -> Iterator[str]:

@@ -379,7 +379,7 @@ def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settin
     if kind == "four-fifths":
         highest = f"{legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
         return f"{name}: impact ratio {impact_text(row)}; the highest rate is that of {highest}"
-    if kind == "too-few":
+    if kind == "inconclusive":
         counts = [" and ".join(f"{n:,}" for n in one.denominators) for one in rows]
         scores = [f"{one.metric} ({count})" for one, count in zip(rows, counts, strict=True)]
         steps = collecting_text(rows, lambda _: name, words)

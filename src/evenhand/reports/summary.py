@@ -249,7 +249,9 @@ class Summary:
             name = name.removesuffix(" for discrete tests")
         if s["adjust"] != "none":
             scope = " over all rows" if s["family"] == "audit" else " within each metric"
-        if "threshold" in self.audit.axes and "all" not in scope:
+        if self.audit.provenance.get("gates"):
+            scope = ", adjusted over the whole audit because of --fail-on"
+        if "threshold" in self.audit.axes and s["family"] != "audit":
             scope += " and threshold"
         return f"{join_and(kinds).capitalize()} tests{null}, {name}{scope}, alpha {s['alpha']:g}"
 
