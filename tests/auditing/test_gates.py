@@ -177,12 +177,16 @@ def test_a_difference_in_its_family_only_is_inconclusive_for_gates() -> None:
     assert row in one(a, "inconclusive").rows
 
 
+# What an audit of two groups lacks: required groups, earlier cases, goals, and a column of three groups.
+APART = {"absent-group", "worse", "varies", "below-goal", "goal-unproven"}
+
+
 def test_any_is_all_kinds_that_are_alerts_or_warnings() -> None:
     rows = {"g": ["a", "b"] * 20, "y": [0, 1, 1, 0] * 10, "p": [0, 1, 0, 1] * 10}
     a = eh.audit(rows, y_true="y", y_pred="p", groups="g", favourable="positive")
     gates = [result.gate for result in check_gates(a, ["any"])]
     severe = [kind for kind, (_, severity) in KINDS.items() if severity != "note"]
-    assert gates == [kind for kind in severe if kind not in ("absent-group", "worse")]
+    assert gates == [kind for kind in severe if kind not in APART]
     with pytest.raises(InvalidInput, match=r"^name a gate, such as 'differs', or pass require$"):
         a.check()
     with pytest.raises(UnknownName, match=r"^no gate is called 'difers'; did you mean 'differs'\?$"):
@@ -255,10 +259,15 @@ IMPOSSIBLE: dict[str, tuple[Any, dict[str, str]]] = {
         lambda: eh.audit_counts(TODAY, protect="cms"),
         {"similar-groups": "it needs what protect hides"},
     ),
+    "two groups": (
+        lambda: eh.audit(ROWS, **CALL),
+        {"varies": "it needs a rate and a column of three or more groups"}
+        | dict.fromkeys(("below-goal", "goal-unproven"), "it needs goal"),
+    ),
     "models": (
         lambda: eh.compare(ROWS, **MODELS, favourable="positive"),
         dict.fromkeys(
-            ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths", "worse"),
+            ("constant", "spread", "chosen-reference", "repeated-rows", "four-fifths"),
             "it needs an audit of one model",
         ),
     ),
@@ -322,12 +331,12 @@ def test_a_gate_that_cannot_be_evaluated_says_what_it_lacks(way: str) -> None:
 def test_every_other_kind_can_be_evaluated() -> None:
     """So that the table above lists every way but for facts that are always known."""
     rows = eh.audit(ROWS, **CALL, favourable="positive")
-    known = {result.gate for result in check_gates(rows, set(KINDS) - {"absent-group", "worse"}) if result.outcome}
-    assert known == set(KINDS) - {"absent-group", "worse"}
+    known = {result.gate for result in check_gates(rows, set(KINDS) - APART) if result.outcome}
+    assert known == set(KINDS) - APART
     for result in check_gates(rows, known):
         assert result.outcome != "not evaluated", str(result)
     always = set(KINDS) - {gate for _, lacks in IMPOSSIBLE.values() for gate in lacks}
-    assert always == {"undefined", "weighted", "not-pooled", "protected"}
+    assert always == {"undefined", "weighted", "not-pooled", "protected", "clusters"}
 
 
 def test_tests_that_cannot_attain_alpha_are_those_of_few_divisions() -> None:
@@ -433,7 +442,7 @@ def test_audits_that_cannot_be_compared_with_earlier_ones_are_refused(tmp_path: 
     saved = tmp_path / "before.json"
     saved.write_text(eh.audit_counts({"A": (30, 10, 8, 30), "B": (300, 100, 120, 480)}, by="g").to_json(), "utf-8")
     done = run("--counts", file, "--metric", "tpr", "--since", str(saved), "--quiet")
-    assert done.exit_code == 1 and "alert EH110: B: tpr 0.500 (n = 400), was 0.750 (n = 400): worse" in done.stdout
+    assert done.exit_code == 1 and "alert EH107: B: tpr 0.500 (n = 400), was 0.750 (n = 400): worse" in done.stdout
     done = run("--counts", file, "--since", file)
     assert done.exit_code == 2 and done.stderr.startswith("Error: --since must be an audit written by to_json(): ")
     done = run("--counts", file, "--since", str(saved), "--json", str(saved))
@@ -498,7 +507,10 @@ def test_models_and_frames_have_gates(tmp_path: Any) -> None:
     path = tmp_path / "d.csv"
     pd.DataFrame(ROWS).to_csv(path, index=False)
     words = [str(path), "--label", "y", "--model", "old=p", "--model", "new=y", "--group", "g", "--metric", "acc"]
-    done = run(*words, "--fail-on", "differs", "--quiet", command_name="compare")
-    assert (done.exit_code, done.stdout) == (0, "gate differs: acc over 2 groups: passed\n")
+    done = run(*words, "--fail-on", "worse", "--quiet", command_name="compare")
+    assert (done.exit_code, done.stdout) == (0, "gate worse: acc over 3 groups: passed\n")
+    backwards = [*words[:3], "--model", "new=y", "--model", "old=p", *words[7:]]
+    done = run(*backwards, "--fail-on", "worse", "--quiet", command_name="compare")
+    assert done.exit_code == 1 and done.stdout.endswith("gate worse: acc over 3 groups: failed (3 rows)\n")
     done = run(*words, "--fail-on", "four-fifths", "--quiet", command_name="compare")
     assert done.exit_code == 2 and done.stdout.endswith("could not be evaluated: it needs an audit of one model\n")

@@ -134,7 +134,7 @@ def test_a_change_of_a_metric_without_a_direction_is_higher_or_lower() -> None:
     a = eh.compare(data, y_true="y", models={"a": "a", "b": "b"}, metrics=["ppr", "fpr", "tpr"])
     assert {r.metric: r.verdict.value for r in a.rows} == {"ppr": "higher", "fpr": "worse", "tpr": "better"}
     assert "not worse" not in {r.verdict.value for r in a.rows}
-    assert {f.kind for f in a.findings if f.group} == {"worse", "differs"}
+    assert {f.kind for f in a.findings if f.group} == {"worse", "beyond-margin"}
 
 
 def test_needed_cases_are_those_of_mcnemars_test() -> None:

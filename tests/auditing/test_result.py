@@ -34,7 +34,7 @@ SCORED: Any = {"y_true": "y", "y_score": "s", "groups": "race"}
 METRICS = ["tpr", "ppr", "mcc", "equal_opportunity"]
 
 # Bounds that hold for a whole audit, and what else follows from all of its rows, such as adjusted p-values.
-BOUNDS = ("at_least", "at_most", "simultaneous_bound", "impact_at_most")
+BOUNDS = ("at_least", "at_most", "simultaneous_bound", "impact_at_most", "p_gate")
 TOGETHER = (*BOUNDS, "p_adjusted", "verdict", "required_n")
 
 
