@@ -398,6 +398,8 @@ def quasi_random_scores(key: str, cells: Cells, end: str | float = "mid") -> tup
     ends: list[str | float] = [end] * 3
     if end in ("low", "high"):
         ends = [{0: "mid", 1: end, -1: "high" if end == "low" else "low"}[slope] for slope in SLOPES[key]]
+        # The case that is added for either end of marginal benefit is an error of the kind that moves it there.
+        ends[0] = "high" if key == "mb" else ends[0]
     splits = counts.get(key, ((tp + fn, fp + tn), (tp, fn), (fp, tn)))
     rates = [_quasi_random_rates(*splits[axis], axis, ends[axis]) for axis in range(3)]
     with np.errstate(divide="ignore", invalid="ignore"):

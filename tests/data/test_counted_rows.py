@@ -150,7 +150,7 @@ def test_groups_that_look_alike_are_named_and_merged_if_asked(tmp_path: Path) ->
     words = ["--label", "y", "--prediction", "p", "--group", "race", "--merge-variants", "--metric", "acc"]
     output = CliRunner().invoke(evenhand, ["audit", str(tmp_path / "d.csv"), *words, "--json", "-"]).stdout
     for audit in (c, eh.Audit.from_json(output)):
-        assert {row.group for row in audit.rows} == {*sizes}
+        assert {row.group for row in audit.rows if row.by == "race"} == {*sizes}
 
 
 def test_the_most_frequent_spelling_is_kept() -> None:

@@ -95,12 +95,12 @@ def test_what_cannot_be_paired_is_refused() -> None:
     pair = {"p": [1, 0], "q": [0, 0]}
     lines: dict[str, Any] = {"model_column": ["a", "b"], "cluster": [1, 1], "y_pred": [1, 0], "y_true": [1, 1],
                              "positive": 1}  # fmt: skip
-    ways = "pass one of models, model_column and y_score, which say what is compared; got"
+    ways = "pass one of models, results, model_column and y_score, which say what is compared; got"
     alone = "and model_column are for rows that are decisions of one model each; pass both"
     refused: list[tuple[dict[str, Any], str]] = [
         ({"models": None}, f"{ways} none"),
         ({"y_score": [1, 0]}, f"{ways} models and y_score"),
-        ({"y_true": None}, "y_true must be the name of a column or its values; got None"),
+        ({"y_true": None}, "predictions need labels to compare with (y_true); without labels, pass columns of 0 and 1, or of grades, as results"),
         ({"y_true": [1, 1]}, "y_true contains one class only (1); if that is right, pass the positive label as "
          "positive="),
         ({"models": {"p": [None, 0], "q": [0, None]}}, "every row lacks a label or a prediction; there is nothing to "

@@ -106,7 +106,7 @@ class Audit:
         >>> groups = {"A": (5, 15, 0, 0), "B": (12, 8, 0, 0), "C": (18, 2, 0, 0)}
         >>> row = audit_counts(groups, metrics="tpr").variation[0]
         >>> row.by, row.varies_pvalue < 0.001, round(row.spread_low, 2), round(row.spread_high, 2)
-        ('group', True, 0.12, 0.37)
+        ('group', True, 0.14, 0.33)
         """
         return tuple(row for row in self.overall_table.rows if not isnan(row.varies_pvalue))
 

@@ -141,7 +141,7 @@ def required_n_of_goal(goal: float, rate: float, level: float, power: float = 0.
     number from which on it stays above ``power``, or nan if that is more than 200,000.
 
     >>> required_n_of_goal(0.8, 0.9, 0.05)
-    117.0
+    113.0
     """
     from scipy.special import ndtri
 

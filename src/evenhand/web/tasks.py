@@ -63,7 +63,7 @@ def write_audit(result: Audit, folder: Path, report: Mapping[str, str]) -> Answe
     for ending, name in FORMATS.items():
         facts = report if name == "html" else {}
         write_whole(folder / f"audit.{ending}", getattr(result, f"to_{name}")(**facts))
-    groups = {(row.by, row.group) for row in result.rows}
+    groups = {(row.by, row.group) for row in result.rows if row.by in result.provenance["order"]}
     extent = [Words.of(result.settings).count(result.n), several(len(groups), "group")]
     for axis, values in result.axes.items():
         places = [value for value in values if value != "pooled"]
