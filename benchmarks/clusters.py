@@ -141,7 +141,7 @@ def compare(sides: tuple[Side, Side], runs: int, before: Any) -> str:
             effects = before.design_effects(TPR, *clusters)
             pairs = zip(cells[-1], (effects.group, effects.reference), strict=True)
             effective.append([one / effect for one, effect in pairs])
-    shares = [np.mean(found), np.nan]
+    shares: list[Any] = [np.mean(found), np.nan]
     if before is not None:
         shares[1] = (equality_test(TPR, *np.swapaxes(effective, 0, 1), whole=False).pvalues <= 0.05).mean()
     shares += [(equality_test(TPR, *np.swapaxes(cells, 0, 1)).pvalues <= 0.05).mean(), missed / runs]

@@ -100,7 +100,8 @@ def test_what_cannot_be_paired_is_refused() -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         ({"models": None}, f"{ways} none"),
         ({"y_score": [1, 0]}, f"{ways} models and y_score"),
-        ({"y_true": None}, "predictions need labels to compare with (y_true); without labels, pass columns of 0 and 1, or of grades, as results"),
+        ({"y_true": None}, "predictions need labels to compare with (y_true); without labels, pass columns of 0 "
+         "and 1, or of grades, as results"),
         ({"y_true": [1, 1]}, "y_true contains one class only (1); if that is right, pass the positive label as "
          "positive="),
         ({"models": {"p": [None, 0], "q": [0, None]}}, "every row lacks a label or a prediction; there is nothing to "
