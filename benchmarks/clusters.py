@@ -127,7 +127,8 @@ def as_cells(x: Floats, n: Floats) -> Floats:
 
 def compare(sides: tuple[Side, Side], runs: int, before: Any) -> str:
     """A row of shares in %: differences found by bound, design effects and Fisher's test; misses of the rate."""
-    rng, found, missed = np.random.default_rng(21), [], 0
+    rng, missed = np.random.default_rng(21), 0
+    found: list[bool] = []
     cells: list[list[Floats]] = []
     effective: list[list[Floats]] = []
     for _ in range(runs):
@@ -141,7 +142,7 @@ def compare(sides: tuple[Side, Side], runs: int, before: Any) -> str:
             effects = before.design_effects(TPR, *clusters)
             pairs = zip(cells[-1], (effects.group, effects.reference), strict=True)
             effective.append([one / effect for one, effect in pairs])
-    shares = [np.mean(found), np.nan]
+    shares: list[float] = [sum(found) / runs, np.nan]
     if before is not None:
         shares[1] = (equality_test(TPR, *np.swapaxes(effective, 0, 1), whole=False).pvalues <= 0.05).mean()
     shares += [(equality_test(TPR, *np.swapaxes(cells, 0, 1)).pvalues <= 0.05).mean(), missed / runs]
