@@ -235,6 +235,8 @@ EVIDENCE = f"{ENDS} {TESTS} {VERDICTS} percentile p_undefined impact_low impact_
 SCORES = "score reference_score gap impact_ratio"
 WEIGHTED = f"{SCORES} n reference_n support count {KINDS['cells']} {KINDS['smoothed']}"
 INTENDED = (
+    Change("clusters", of_audits("clusters:"), f"{EVIDENCE} p_error correlation reason direction", by_anything,
+           "Gaffke's bound in place of effective counts; scores of several rates are not tested; pairs of cases"),
     Change("protection", of_audits("protect:"), EVIDENCE, by_anything,
            "bounds from two corners of the rounded counts, plain Holm, only scores of one rate are tested"),
     Change("protection: hidden scores", shown_or_hidden, f"{SCORES} {KINDS['smoothed']}", by_anything,
@@ -279,7 +281,6 @@ INTENDED = (
            "quadrature ends at kinks, which it crossed where x is 1, n - 1 or n; elsewhere within 1e-8"),
     Change("shared reference", of_audits("reference:"), "p_adjusted", within_share(1e-4),
            "sizes of tests that share a reference come from a more accurate sum, which exact fractions agree with"),
-    Change("effective counts", of_audits("clusters:"), TESTS, within(1e-9), "other quadrature"),
     Change("support", of_distributions, "support", by_anything,
            "scores with a probability below 1e-18 may be listed or not"),
     Change("undefined scores", of_undefined, "percentile", by_anything,
