@@ -154,9 +154,10 @@ def test_numbers_of_any_type_are_settings() -> None:
         ("confidence_level", Fraction(9, 10)),
         ("margin", Fraction(1, 8)),
     ):
-        expected = eh.audit(table, **given, **{name: float(fraction)})
-        for number in (fraction, np.float32(fraction), np.longdouble(float(fraction))):
-            found = eh.audit(table, **given, **{name: number})
+        expected = eh.audit(table, **given | {name: float(fraction)})
+        numbers: list[Any] = [fraction, np.float32(fraction), np.longdouble(float(fraction))]
+        for number in numbers:
+            found = eh.audit(table, **given | {name: number})
             assert (found.rows, found.settings) == (expected.rows, expected.settings), (name, number)
 
 

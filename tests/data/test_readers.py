@@ -291,7 +291,7 @@ def test_values_in_objects_have_dotted_names(tmp_path: Path) -> None:
 
 
 def test_deep_lists_are_texts_or_refused(tmp_path: Path) -> None:
-    seen = set()
+    seen = set[Any]()
     for depth in range(300, 1_000, 7):
         path = written(tmp_path / "d.jsonl", f'{{"m": {"[" * depth}{"]" * depth}}}\n')
         try:
