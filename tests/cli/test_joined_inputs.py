@@ -305,5 +305,5 @@ def test_results_of_models_are_joined() -> None:
     table: dict[str, Any] = {name: [float(r["p"]) for r in records(name)] for name in ("old", "new")}
     table["doc.topic"] = [r["doc"]["topic"] for r in records("old")]
     words = "compare --result old=old.jsonl --result new=new.jsonl --result-column acc --key id --group doc.topic"
-    results = {"old": "old", "new": "new"}
-    assert made(words).rows == eh.compare(table, results=results, groups="doc.topic").rows
+    arguments: dict[str, Any] = {"results": {"old": "old", "new": "new"}, "groups": "doc.topic"}
+    assert made(words).rows == eh.compare(table, **arguments).rows
