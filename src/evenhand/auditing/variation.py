@@ -22,7 +22,7 @@ from .settings import Settings
 
 _FEWEST_GROUPS = 3
 # Permutations per test: so many for each test of a place, and more if all draw few counts.
-_DRAWS_PER_TEST, _MIN_DRAWS, _MAX_DRAWS, _MAX_COUNTS = 40, 199, 9_999, 2**22
+_DRAWS_PER_TEST, _MIN_DRAWS, _MAX_DRAWS, _MAX_COUNTS = 40, 199, 2_999, 2**22
 
 
 def add_variation(
