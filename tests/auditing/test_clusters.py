@@ -238,3 +238,14 @@ def test_a_repeated_identifier_names_the_way_out() -> None:
     data = people()
     assert any("or cluster='patient'" in finding.sentence for finding in audit(data).findings)
     assert not any(finding.kind == "repeated-rows" for finding in audit(data, cluster="patient").findings)
+
+
+def test_the_default_margin_is_from_the_interval_of_the_references_clusters() -> None:
+    """From independent cases it was wider, so that B was called equivalent."""
+    data = people(correlation=0.6, rates=(0.9, 0.95, 0.95))
+    a = audit(data, metrics=["tpr", "acc"], cluster="patient", reference="B")
+    for row in (row for row in a.rows if row.group == "A"):
+        own = next(r for r in a.rows if (r.group, r.metric) == ("B", row.metric))
+        assert row.margin == approx(min(0.1, own.low / 2, (1 - own.high) / 2), abs=5e-3)
+        plain = next(r for r in audit(data, metrics=row.metric, reference="B").rows if r.group == "A")
+        assert row.margin < plain.margin

@@ -518,3 +518,33 @@ def test_models_and_frames_have_gates(tmp_path: Any) -> None:
     assert done.exit_code == 1 and done.stdout.endswith("gate worse: acc over 3 groups: failed (3 rows)\n")
     done = run(*words, "--fail-on", "four-fifths", "--quiet", command_name="compare")
     assert done.exit_code == 2 and done.stdout.endswith("could not be evaluated: it needs an audit of one model\n")
+
+
+def test_goals_and_changes_that_could_not_be_tested_do_not_pass() -> None:
+    """Goals of a rate without cases passed, as did changes of metrics without a direction, and 1 case against 1."""
+    undefined = eh.audit_counts({"a": (50, 50, 0, 0), "b": (40, 60, 0, 0)}, metrics="tpr", goal={"fpr": "<=0.1"})
+    one_case = eh.audit_counts({"a": (1, 0, 5, 500), "b": (0, 1, 5, 500)}, metrics="tpr", goal={"tpr": 0.8})
+    rows: Any = {"y": [1] * 40, "o": [0] * 20 + [1] * 20, "n": [1] * 40, "g": list("ab") * 20}
+    of_models: Any = {"y_true": "y", "models": {"o": "o", "n": "n"}, "groups": "g", "positive": 1}
+    without_direction = eh.compare(rows, metrics="ppr", **of_models)
+    five = {name: values[:5] for name, values in rows.items()}
+    few = eh.compare(five, **of_models | {"groups": None}, metrics="acc")
+    for audit, gate in (
+        *((undefined, gate) for gate in ("below-goal",)),
+        *((one_case, gate) for gate in ("differs", "beyond-margin", "below-goal")),
+        *((audit, "worse") for audit in (without_direction, few)),
+    ):
+        assert one(audit, gate).outcome == "not evaluated", gate
+    assert one(undefined, "goal-unproven").outcome == "failed"
+    assert one(eh.compare(rows, **of_models), "worse").text.startswith("gate worse: acc, tpr, fpr over 3 groups")
+    before, now = (eh.audit_counts({"a": (1, 0, 9, 9), "b": cells}, metrics="tpr") for cells in
+                   ((1, 0, 5, 500), (0, 1, 5, 501)))  # fmt: skip
+    assert one(now, "worse", since=before).outcome == "not evaluated"
+
+
+def test_keys_beside_the_table_of_a_command_are_refused(tmp_path: Any) -> None:
+    """`fail-on` above [audit] was dropped, so that the gate passed."""
+    (tmp_path / "c.toml").write_text('fail-on = ["differs"]\n[audit]\nmetric = ["tpr"]\n')
+    file = counts_file(tmp_path, {"A": (20, 20, 8, 30), "B": (400, 0, 120, 480)})
+    done = run("--counts", file, "--config", str(tmp_path / "c.toml"), "--quiet")
+    assert done.exit_code == 2 and "'fail-on' in " in done.stderr and "table [audit]" in done.stderr

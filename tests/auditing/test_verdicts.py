@@ -143,6 +143,11 @@ def test_the_default_margin_is_half_of_the_distance_of_the_references_interval_f
         given = eh.audit_counts(counts, metrics=metrics, reference=reference, margin=0.1)
         assert {round(r.margin, 12) for r in given.rows} == {0.1, 1.25}
     assert {r.margin for r in a.rows if r.metric != "dor"} != {0.1}
+    # All cases are the reference, the group's included, not the rest.
+    both = {"A": (20, 980, 0, 0), "B": (1, 9, 0, 0)}
+    ends = eh.interval(matrix(21, 989, 0, 0), "tpr", confidence_level=0.95)
+    all_cases = eh.audit_counts(both, metrics="tpr", reference="all")
+    assert [r.margin for r in all_cases.rows] == pytest.approx([ends.low / 2] * 2)
 
 
 def test_none_of_a_few_cases_is_not_equivalent_to_a_small_rate() -> None:

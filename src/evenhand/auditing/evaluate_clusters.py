@@ -37,13 +37,14 @@ _COST = 20
 
 
 class Melded(NamedTuple):
-    """P-values with errors, whether groups are higher, and ends of gaps and scores at a level."""
+    """P-values with errors, whether groups are higher, and ends of gaps and of both scores."""
 
     pvalues: Floats
     errors: Floats
     is_higher: Bools
     gaps: Floats
     scores: Floats
+    references: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,11 @@ class ClusteredRates:
             self.number[0] < FEWEST_CLUSTERS, np.nan, np.clip(ends, base.low, base.high)
         )
 
+    def reference_intervals(self, level: float) -> Floats:
+        """The intervals of the scores of references; nan with too few clusters."""
+        is_few = self.number[1] < FEWEST_CLUSTERS
+        return np.where(is_few, np.nan, self.meld(level).references)
+
     def gap_intervals(self, rows: Integers, level: float) -> Floats:
         """The intervals of some gaps; nan with too few clusters."""
         is_few = (self.number[:, rows] < FEWEST_CLUSTERS).any(axis=0)
@@ -149,7 +155,7 @@ class ClusteredRates:
         draws = min(self.most, max(self.draws, ceil(_IN_TAIL / tail)))
         count, n = count_tail(tail, draws), self.number.shape[1]
         rng = np.random.default_rng(self.seed)
-        beyond, ends = np.zeros((2, n)), np.full((4, n, 0), inf)
+        beyond, ends = np.zeros((2, n)), np.full((6, n, 0), inf)
         widest = max(len(times) for parts in self.alike.values() for *_, times in parts)
         batch = max(1, _BATCH // (_COST * n + widest))
         curve: Any = self.scored[0][0].base.curve
@@ -163,15 +169,16 @@ class ClusteredRates:
             low, high, least, most = map(curve.score, (*group, *reference))
             with np.errstate(divide="ignore", invalid="ignore"):
                 law = np.divide if self.kind == "ratio" else np.subtract
-                smallest = np.stack([law(low, most), -law(high, least), low, -high])
+                gaps = law(low, most), -law(high, least)
+            smallest = np.stack([*gaps, low, -high, least, -most])
             ends = np.concatenate([ends, smallest], axis=-1)
             if count < ends.shape[-1]:
                 ends = np.partition(ends, count, axis=-1)[..., :count]
         # With no draw beyond it, an end is not known.
         ends = ends.max(axis=-1, initial=-inf)
         pvalues, errors = tail_pvalue(beyond.min(axis=0), draws)
-        ends[[1, 3]] *= -1
-        return Melded(pvalues, errors, beyond[1] < beyond[0], ends[:2], ends[2:])
+        ends[1::2] *= -1
+        return Melded(pvalues, errors, beyond[1] < beyond[0], *ends.reshape(3, 2, n))
 
     def _draw_sums(self, rng: np.random.Generator, size: int) -> Floats:
         """Weighted successes and failures of groups and references: (2, comparisons, 2, draws)."""

@@ -382,9 +382,13 @@ class ComparedCounts:
         for margin, sides in zip(margins, self.corners, strict=True):
             for is_whole in np.unique(sides.is_whole).tolist():
                 rows = sides.is_whole == is_whole
-                cells = sides.reference[rows]
+                with_all = (self.share < 1)[rows, None]
+                cells = sides.reference[rows] + np.where(with_all, sides.group[rows], 0.0)
                 low, high = score_intervals(self.metric.base, cells, 0.95, whole=is_whole)
                 margin[rows] = np.minimum(low, 1 - high) / 2
+        if self.clusters is not None:
+            low, high = self.clusters.reference_intervals(0.95)
+            margins = np.where(self.is_clustered, np.minimum(low, 1 - high) / 2, margins)
         nearest: Floats = margins.min(axis=0)
         return nearest
 

@@ -19,6 +19,7 @@ from ..errors import EvenhandError, InvalidInput, UnknownName, brief, escaped
 from ..inference import equality_test
 from ..metrics import Metric
 from ..wording import join_and, legible, number, pvalue, several
+from .evaluate_goals import AT_LEAST
 from .findings import KINDS, Finding, list_unjudged, make_finding
 from .metric_selection import lookup_metric
 from .multiplicity import adjust_holm
@@ -38,7 +39,10 @@ _DIFFERENCES = ("differs", "beyond-margin")
 _KINDS_OF = dict.fromkeys(_DIFFERENCES, _DIFFERENCES)
 _KINDS_OF["require-conclusive"] = ("undefined", "inconclusive")
 _GOALS = ("below-goal", "goal-unproven")
-_OF_ROWS = (*_DIFFERENCES, "four-fifths", "undefined", "inconclusive", "require-conclusive")
+_OF_ALL = ("four-fifths", "undefined", "inconclusive", "worse", "require-conclusive")
+_OF_ROWS = (*_DIFFERENCES, *_GOALS, *_OF_ALL)
+# Of more cases, some division is always improbable enough.
+_MANY = 60
 _OF_CASES = ("left-out", "absent-label", "repeated-rows", "skipped-files")
 # What rounded counts hide, some only if they hide zeros; and what only an audit of one model has.
 _HIDDEN = ("repeated-rows", "skipped-files", "absent-label", "similar-groups")
@@ -156,7 +160,7 @@ class _Checks:
             return self._compare_with_before()
         if gate == "absent-group":
             return self._find_absent()
-        if gate in (*_OF_ROWS, "worse"):
+        if gate in _OF_ROWS:
             return self._check_rows(gate)
         findings = [finding for finding in self.audit.findings if finding.kind == gate]
         return _result(gate, findings=findings)
@@ -188,12 +192,11 @@ class _Checks:
     def _check_rows(self, gate: str) -> GateResult:
         """The result of a gate about rows; each metric needs one that can be evaluated."""
         table, rows = self.audit.table, self.audit.rows
-        metrics = ["ppr"] if gate == "four-fifths" else list(self.metrics)
+        metrics = self._list_metrics(gate)
         is_covered = np.isin(table["metric"].astype(str), metrics)
+        is_covered &= table.is_goal == (gate in _GOALS)
         if gate == "worse":
             is_covered &= table["question"] == "change"
-        if gate != "undefined":
-            is_covered &= ~table.is_goal
         if gate == "require-conclusive":
             is_covered &= [(row.by, row.group) in self.required for row in rows]
         fails, is_evaluable, lack = self._select(gate)
@@ -212,6 +215,16 @@ class _Checks:
             left=left,
         )
 
+    def _list_metrics(self, gate: str) -> list[str]:
+        """The metrics that a gate covers."""
+        if gate in _GOALS:
+            return list(dict.fromkeys(row.metric for row in self.audit.rows if row.is_goal))
+        if gate == "four-fifths":
+            return ["ppr"]
+        # No change of a metric without a direction is for the worse.
+        directed = [key for key in self.metrics if _has_sides(key)]
+        return directed or list(self.metrics) if gate == "worse" else list(self.metrics)
+
     def _select(self, gate: str) -> tuple[Bools, Bools, str]:
         """Which rows make a gate fail, which it can be evaluated on, and what the others lack."""
         table, alpha = self.audit.table, self.audit.settings["alpha"]
@@ -227,17 +240,22 @@ class _Checks:
             return fails, np.ones(len(table), dtype=bool), "there is no such group"
         if gate == "inconclusive":
             return is_open & is_tested, is_tested, lack
-        if gate == "worse":
-            return is_found & (verdict == Verdict.WORSE), is_tested, lack
+        if gate == "goal-unproven":
+            fails = np.isin(verdict, [Verdict.INCONCLUSIVE, Verdict.UNDEFINED])
+            return fails, np.ones(len(table), dtype=bool), lack
         if gate == "four-fifths":
             below = np.array([row.is_below_four_fifths for row in self.audit.rows], dtype=bool)
             has_other = table["impact_group"] != table["group"]
             has_bound = ~np.isnan(table["impact_at_most"])
             return below, has_bound & has_other, "no two groups have rates to compare"
-        # No division of the cases into a group and others is less probable than one in so many.
-        sizes = zip(table.values("n"), table.values("reference_n"), strict=True)
-        few = [n + other < 1 / alpha and comb(n + other, n) < 1 / alpha for n, other in sizes]
-        is_tested &= ~np.array(few, dtype=bool)
+        smallest = np.array([_smallest_pvalue(row) for row in self.audit.rows])
+        if gate == "below-goal":
+            is_able = ~np.isnan(table["pvalue"]) & (smallest <= alpha)
+            return verdict == Verdict.MISSES, is_able, lack
+        is_tested &= smallest <= alpha
+        if gate == "worse":
+            is_able = np.isin(table["metric"], [key for key in self.metrics if _has_sides(key)])
+            return is_found & (verdict == Verdict.WORSE), is_tested & is_able, lack
         if gate == "beyond-margin":
             is_tested &= ~(np.isnan(table["gap_low"]) & np.isnan(table["gap_high"]))
             is_found &= self._is_beyond_margin()
@@ -282,7 +300,7 @@ class _Checks:
         alpha, now, then = self.audit.settings["alpha"], _rows(self.audit), _rows(self.since)
         added = {*self.audit.settings["metrics"]} - {*self.metrics}
         keys = [key for key in now | then if key[-1] not in added]
-        tests = {key: _test_worse(then.get(key), now.get(key)) for key in keys}
+        tests = {key: _test_worse(then.get(key), now.get(key), alpha) for key in keys}
         pvalues = {key: test for key, test in tests.items() if isinstance(test, float)}
         adjusted = adjust_holm(np.array([*pvalues.values()])).tolist()
         fails = {key: p for key, p in zip(pvalues, adjusted, strict=True) if p <= alpha}
@@ -298,6 +316,24 @@ class _Checks:
             findings=[_describe_worse(then[key], now[key], fails[key], alpha) for key in fails],
             lack=escaped(shown),
         )
+
+
+def _has_sides(key: str) -> bool:
+    return lookup_metric(key).better in _WORSE_SIDES
+
+
+def _smallest_pvalue(row: Row) -> float:
+    """A p-value that no outcome of so many cases is below."""
+    if row.is_goal:
+        at_least = row.reference.startswith(AT_LEAST)
+        return float(2 * abs(at_least - row.reference_score) ** row.support)
+    if row.is_change:
+        return float(2 * 0.5**row.support)
+    n, other, sides = row.n, row.reference_n, 1
+    if row.method == "fisher" and row.reference_cells is not None:
+        support = lookup_metric(row.metric).base.support(np.array(row.reference_cells))
+        n, other, sides = row.support, int(support.min()), 2
+    return 0.0 if n + other > _MANY and min(n, other) > 1 else sides / comb(n + other, n)
 
 
 def _result(
@@ -352,7 +388,7 @@ def _check_since(now: Audit, then: Audit) -> None:
         raise InvalidInput("`since` must be an audit of other cases; it is of the same data")
 
 
-def _test_worse(then: Row | None, now: Row | None) -> float | str:
+def _test_worse(then: Row | None, now: Row | None, alpha: float) -> float | str:
     """The p-value of no change for the worse, one-sided if a side is worse, or why there is none."""
     if then is None or now is None:
         return f"not in {'the earlier' if then is None else 'this'} audit"
@@ -364,6 +400,11 @@ def _test_worse(then: Row | None, now: Row | None) -> float | str:
     if not isinstance(metric, Metric) or metric.comparisons or metric.base.curve is None:
         return "Fisher's test needs a rate"
     test = equality_test(metric.base, _cells_of(now), _cells_of(then))
+    if (
+        sum(sizes := (now.support, then.support)) <= _MANY
+        and comb(sum(sizes), sizes[0]) < 2 / alpha
+    ):
+        return f"too few cases to attain p <= {alpha:g}"
     return float(getattr(test, _WORSE_SIDES.get(metric.better, "pvalues"))[0])
 
 

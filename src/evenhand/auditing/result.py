@@ -650,6 +650,8 @@ def find_plotted(
     what: str, metrics: Sequence[str], columns: Sequence[str], metric: object, by: str | None
 ) -> str:
     """The key of the metric to plot, by default that of the first row; refuse what no row has."""
+    if not metrics:
+        raise InvalidInput(f"this {what} has nothing to plot")
     key = str(lookup_metric(str(getattr(metric, "key", metric) or metrics[0])).key)
     if key not in metrics:
         raise UnknownName.among(f"metric of this {what}", key, dict.fromkeys(metrics))

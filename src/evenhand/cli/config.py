@@ -21,6 +21,9 @@ def _read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> No
     except (RecursionError, ValueError) as error:
         raise InvalidInput(f"{file} cannot be read: {escaped(error)}") from None
     table = content.get(command, content)
+    if command in content and isinstance(table, dict):
+        for key in (key for key, value in content.items() if not isinstance(value, dict)):
+            raise InvalidInput(f"{brief(key)} in {file} must stand in the table [{command}]")
     if not isinstance(table, dict):
         must = "must be a table of options"
         raise InvalidInput(f"{command} in {file} {must}; got {brief(table)}")
