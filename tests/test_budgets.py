@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines import has
 from ladder import FUNCTIONS, RATES, Call, calls, memory_limit, outcomes
 from matrices import matrix
 from oracle import multinomial
@@ -38,7 +39,9 @@ def test_a_call_returns_or_refuses_with_a_sentence(sizes: list[int]) -> None:
     made = list(outcomes(calls(sizes=sizes, many=4), SECONDS, MEGABYTES))
     assert [f"{call}: {outcome.text}" for call, outcome in made if outcome.kind == "failure"] == []
     if 10 in sizes:
-        assert set(FUNCTIONS) - {call.function for call, outcome in made if outcome.kind == "answer"} == set()
+        needs_fairlearn = set() if has("fairlearn") else {"from_metric_frame"}
+        answered = {call.function for call, outcome in made if outcome.kind == "answer"}
+        assert set(FUNCTIONS) - answered <= needs_fairlearn
 
 
 def test_a_call_that_takes_too_much_is_noticed() -> None:
