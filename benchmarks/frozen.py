@@ -257,6 +257,8 @@ INTENDED = (
            "rates that vary between three or more groups are a finding"),
     Change("kappa below 0", of_negative_kappa, "low gap_low gap_high at_least", by_anything,
            "lower ends below the fold of its lowest scores are widened"),
+    Change("te_part", lambda number: "'te_part'" in number.call, "high", by_anything,
+           "its upper end is infinite, where it was 1e300"),
     Change("methods", without_test, "method", by_anything, "None where there is no p-value"),
     Change("changes of models", of_changes, "percentile p_undefined", by_anything,
            "changes have no percentile of the MATCH test"),
