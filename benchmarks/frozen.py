@@ -172,6 +172,9 @@ def of_audits(*beginnings: str) -> Callable[[Number], bool]:
 
 
 def of_negative_kappa(number: Number) -> bool:
+    if number.call.startswith("interval("):
+        low = number.then.get("low")
+        return "'kappa'" in number.call and isinstance(low, float) and low < 0
     score = number.then.get("score", number.then.get("value"))
     return number.then.get("metric") == "kappa" and isinstance(score, float) and score < 0
 
