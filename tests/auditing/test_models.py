@@ -84,7 +84,7 @@ def test_rows_have_the_scores_that_change() -> None:
         assert (r.before, r.before + r.score) == approx((before.score, after.score))
         reference = r.reference_before, r.reference_before + r.reference_score
         assert reference == approx((before.reference_score, after.reference_score))
-        assert r.gap_before == approx(before.difference)
+        assert r.before - r.reference_before == approx(before.difference)
 
 
 def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows() -> None:

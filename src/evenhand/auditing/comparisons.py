@@ -311,7 +311,9 @@ def build_comparisons(
     for source, values in _read_sources(tally, settings).items():
         groupings = given_groupings
         if source == "models":
-            groupings = (*groupings, _group_everybody(codes, [one.name for one in groupings]))
+            taken = [grouping.name for grouping in groupings]
+            name = next(name for name in ("all cases", "everybody", "all") if name not in taken)
+            groupings = (*groupings, _everybody(codes, name))
         is_cells = source in _CELLS
         weights = getattr(tally, source).cells if is_cells else values
         places = tally.places if source in _PLACED else ((),)
@@ -343,12 +345,6 @@ def build_comparisons(
         text = f"rounded by the rule {tally.rule.name}, no group is left that could be shown"
         raise InvalidInput(text)
     return comparisons
-
-
-def _group_everybody(codes: Integers, names: Sequence[str]) -> Grouping:
-    """All cases as one group, those of unknown groups included."""
-    name = next(name for name in ("all cases", "everybody", "all") if name not in names)
-    return Grouping((), name, (name,), codes * 0, {}, np.zeros(1, dtype=bool))
 
 
 def _read_sources(tally: Tally, settings: Settings) -> dict[str, Floats]:
@@ -388,9 +384,9 @@ def compare_everybody(comparisons: Comparisons) -> Comparisons:
     return replace(comparisons, strata=(), stratum_codes=codes, **fields)
 
 
-def _everybody(codes: Integers) -> Grouping:
-    """All keys as one group without a name."""
-    return Grouping((), "", ("",), codes * 0, {}, np.zeros(1, dtype=bool))
+def _everybody(codes: Integers, name: str = "") -> Grouping:
+    """All cases as one group, those of unknown groups included."""
+    return Grouping((), name, (name,), codes * 0, {}, np.zeros(1, dtype=bool))
 
 
 # References

@@ -74,6 +74,14 @@ class Sides(NamedTuple):
         _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         return rows[first], which.reshape(-1)
 
+    def score_intervals(self, metric: OneGroupMetric, cells: Floats, level: float) -> Floats:
+        """The intervals of the scores of cells, which are as whole as those of the comparisons."""
+        ends = np.empty((2, len(cells)))
+        for is_whole in np.unique(self.is_whole).tolist():
+            rows = self.is_whole == is_whole
+            ends[:, rows] = score_intervals(metric, cells[rows], level, whole=is_whole)
+        return ends
+
     def recast(self, metric: OneGroupMetric, other: OneGroupMetric) -> Sides:
         """Cells that have the successes and cases of one metric as those of another."""
         if metric is other:
@@ -356,11 +364,7 @@ class ComparedCounts:
         if not self.corners:
             return np.full((2, len(self.share)), np.nan)
         for sides in self.corners:
-            of_sides = np.empty((2, len(sides.group)))
-            for is_whole in np.unique(sides.is_whole).tolist():
-                rows = sides.is_whole == is_whole
-                of_rows = score_intervals(metric, sides.group[rows], level, whole=is_whole)
-                of_sides[:, rows] = of_rows
+            of_sides = sides.score_intervals(metric, sides.group, level)
             of_sides[:, self.is_clustered] = np.nan
             if self.clusters is not None:
                 known = self.clusters.score_intervals(level, metric.scores(sides.group))
@@ -379,13 +383,11 @@ class ComparedCounts:
         margins = np.full((max(1, len(self.corners)), len(self.share)), np.nan)
         if self.metric.comparisons or not self.metric.base.is_rate:
             return np.full(len(self.share), np.nan)
+        with_all = (self.share < 1)[:, None]
         for margin, sides in zip(margins, self.corners, strict=True):
-            for is_whole in np.unique(sides.is_whole).tolist():
-                rows = sides.is_whole == is_whole
-                with_all = (self.share < 1)[rows, None]
-                cells = sides.reference[rows] + np.where(with_all, sides.group[rows], 0.0)
-                low, high = score_intervals(self.metric.base, cells, 0.95, whole=is_whole)
-                margin[rows] = np.minimum(low, 1 - high) / 2
+            cells = sides.reference + np.where(with_all, sides.group, 0.0)
+            low, high = sides.score_intervals(self.metric.base, cells, 0.95)
+            margin[:] = np.minimum(low, 1 - high) / 2
         if self.clusters is not None:
             low, high = self.clusters.reference_intervals(0.95)
             margins = np.where(self.is_clustered, np.minimum(low, 1 - high) / 2, margins)

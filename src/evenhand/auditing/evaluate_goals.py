@@ -19,7 +19,7 @@ from ..arrays import Floats, Integers, choose
 from ..confusion import CELLS
 from ..distributions import binomial_cdf
 from ..errors import InvalidInput
-from ..inference import count_successes
+from ..inference import count_successes, score_intervals
 from ..metrics import Metric
 from ..planning import required_n_of_goal
 from .comparisons import NOBODY, Comparisons, compare_everybody
@@ -94,7 +94,8 @@ def _evaluate(goal: Goal, part: Comparisons, level: float) -> Evaluation:
     lower = binomial_cdf(successes, cases, rate)
     upper = binomial_cdf(cases - successes, cases, 1 - rate, rate)
     pvalue = np.minimum(1.0, 2 * np.minimum(lower, upper))
-    ends = metric.curve.score(_clopper_pearson(successes, cases, level))
+    # Without mid-p, intervals are Clopper and Pearson's.
+    ends = score_intervals(metric, cells, level, whole=False)
     low, high = np.where(is_defined, ends, np.nan)
     columns: dict[str, Any] = {
         **{"question": "goal", "support": cases, "score": scores, "low": low, "high": high},
@@ -115,16 +116,6 @@ def _evaluate(goal: Goal, part: Comparisons, level: float) -> Evaluation:
     kind = full(ReferenceKind.GOAL.value, dtype=object)
     fields = {"reference": full(NOBODY), "reference_kind": kind, "is_chosen": full(False)}
     return Evaluation([(metric, part.take(..., source="goals", **fields))], columns)
-
-
-def _clopper_pearson(successes: Floats, cases: Floats, level: float) -> Floats:
-    """Clopper and Pearson's intervals of rates, of shape (2, groups)."""
-    from scipy.special import betaincinv
-
-    tail, failures = (1 - level) / 2, cases - successes
-    low = betaincinv(np.maximum(successes, 1), failures + 1, tail)
-    high = betaincinv(successes + 1, np.maximum(failures, 1), 1 - tail)
-    return np.stack([np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)])
 
 
 def _search_n(goal: Goal, rows: Integers, levels: Floats, margin: float) -> Floats:

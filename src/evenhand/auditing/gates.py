@@ -20,7 +20,7 @@ from ..inference import equality_test
 from ..metrics import Metric
 from ..wording import join_and, legible, number, pvalue, several
 from .evaluate_goals import AT_LEAST
-from .findings import KINDS, Finding, list_unjudged, make_finding
+from .findings import GOAL_KINDS, KINDS, Finding, list_unjudged, make_finding
 from .metric_selection import lookup_metric
 from .multiplicity import adjust_holm
 from .option_text import as_list
@@ -38,9 +38,8 @@ GATES = (*KINDS, "any")
 _DIFFERENCES = ("differs", "beyond-margin")
 _KINDS_OF = dict.fromkeys(_DIFFERENCES, _DIFFERENCES)
 _KINDS_OF["require-conclusive"] = ("undefined", "inconclusive")
-_GOALS = ("below-goal", "goal-unproven")
 _OF_ALL = ("four-fifths", "undefined", "inconclusive", "worse", "require-conclusive")
-_OF_ROWS = (*_DIFFERENCES, *_GOALS, *_OF_ALL)
+_OF_ROWS = (*_DIFFERENCES, *GOAL_KINDS, *_OF_ALL)
 # Of more cases, some division is always improbable enough.
 _MANY = 60
 _OF_CASES = ("left-out", "absent-label", "repeated-rows", "skipped-files")
@@ -112,7 +111,7 @@ def check_gates(
     if "any" in names:
         # Counts have no rows of cases, in which such findings are made.
         apart = {"absent-group", *(_OF_CASES if _is_of(audit, "audit_counts") else ())}
-        apart |= set() if audit.settings.get("goal") else {*_GOALS}
+        apart |= set() if audit.settings.get("goal") else {*GOAL_KINDS}
         apart |= set() if audit.variation else {"varies"}
         apart |= set() if _is_of(audit, "compare") else {"worse"}
         alerts = [kind for kind, (_, severity) in KINDS.items() if severity != "note"]
@@ -182,7 +181,7 @@ class _Checks:
             (("four-fifths",), "ppr" not in s["metrics"], "the metric ppr"),
             (("absent-group", "require-conclusive"), not self.required, "`require`"),
             (("worse",), self.since is None and not _is_of(audit, "compare"), "`since`"),
-            (_GOALS, not s.get("goal"), "`goal`"),
+            (GOAL_KINDS, not s.get("goal"), "`goal`"),
             (("varies",), not audit.variation, "a rate and a column of three or more groups"),
         )
         return next((lack for gates, is_so, lack in lacks if is_so and gate in gates), "")
@@ -194,7 +193,7 @@ class _Checks:
         table, rows = self.audit.table, self.audit.rows
         metrics = self._list_metrics(gate)
         is_covered = np.isin(table["metric"].astype(str), metrics)
-        is_covered &= table.is_goal == (gate in _GOALS)
+        is_covered &= table.is_goal == (gate in GOAL_KINDS)
         if gate == "worse":
             is_covered &= table["question"] == "change"
         if gate == "require-conclusive":
@@ -217,13 +216,15 @@ class _Checks:
 
     def _list_metrics(self, gate: str) -> list[str]:
         """The metrics that a gate covers."""
-        if gate in _GOALS:
+        if gate in GOAL_KINDS:
             return list(dict.fromkeys(row.metric for row in self.audit.rows if row.is_goal))
         if gate == "four-fifths":
             return ["ppr"]
-        # No change of a metric without a direction is for the worse.
-        directed = [key for key in self.metrics if _has_sides(key)]
-        return directed or list(self.metrics) if gate == "worse" else list(self.metrics)
+        metrics = list(self.metrics)
+        if gate == "worse":
+            # No change of a metric without a direction is for the worse.
+            metrics = list(filter(_has_direction, metrics)) or metrics
+        return metrics
 
     def _select(self, gate: str) -> tuple[Bools, Bools, str]:
         """Which rows make a gate fail, which it can be evaluated on, and what the others lack."""
@@ -254,7 +255,7 @@ class _Checks:
             return verdict == Verdict.MISSES, is_able, lack
         is_tested &= smallest <= alpha
         if gate == "worse":
-            is_able = np.isin(table["metric"], [key for key in self.metrics if _has_sides(key)])
+            is_able = np.isin(table["metric"], list(filter(_has_direction, self.metrics)))
             return is_found & (verdict == Verdict.WORSE), is_tested & is_able, lack
         if gate == "beyond-margin":
             is_tested &= ~(np.isnan(table["gap_low"]) & np.isnan(table["gap_high"]))
@@ -318,7 +319,7 @@ class _Checks:
         )
 
 
-def _has_sides(key: str) -> bool:
+def _has_direction(key: str) -> bool:
     return lookup_metric(key).better in _WORSE_SIDES
 
 

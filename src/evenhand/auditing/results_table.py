@@ -462,11 +462,6 @@ class Row:
         return nan if is_apart else float(self.score - self.reference_score)
 
     @property
-    def gap_before(self) -> float:
-        """Of models: the gap to the reference that ``gap`` is the change from."""
-        return float(self.before - self.reference_before)
-
-    @property
     def smallest_gap(self) -> float:
         """The least distance of the gap from none, of ratios in logarithms; 0 without a bound."""
         return self._distance(self.at_least)

@@ -5,11 +5,9 @@ both models' runs are exchangeable within each item, every change is as likely w
 p-value is the probability that the sum of changes is as far from 0 as the observed one. With one run
 of 0 or 1 per item this is McNemar's test.
 
-The interval is that of a mean of bounded items (Gaffke 2005), of x = (change + runs) / 2 from 0 to
-``runs``: with exponential weights v, and m = max(runs), the lower limit of the rate is a quantile of
-sum(v x) / (sum(v runs) + v0 m), and the upper one has v0 m above the line, too. The change is 2 rate -
-1. It is about changes in other items like these, assumes nothing of runs within an item, and need not
-agree with the test.
+The interval is that of a rate of clusters (see `cluster_bounds.py`), with x = (change + runs) / 2
+successes among the runs of an item; the change is 2 rate - 1. It is about changes in other items like
+these, assumes nothing of runs within an item, and need not agree with the test.
 """
 
 from __future__ import annotations
@@ -20,12 +18,13 @@ import numpy as np
 
 from ..arrays import Floats
 from ..randomness import drawn_error, drawn_pvalue, reaches
+from .cluster_bounds import FEWEST_CLUSTERS, bound_rates, count_alike
 
 # Sums up to this are listed; sums of others are drawn, in batches of so many signs.
 _MAX_SUM, _BATCH = 50_000, 2_000_000
 # Changes are whole numbers of one of these units, or anything.
 _UNITS = (1, 2, 3, 4, 5, 10, 100, 1000)
-_DRAWS, _LEAST_DRAWN, _FEWEST_ITEMS = 20_000, 10, 5
+_DRAWS, _LEAST_DRAWN = 20_000, 10
 
 
 def sign_flip_test(
@@ -78,16 +77,15 @@ def item_change_interval(
     """
     tail = (1 - confidence_level) / 2
     draws = max(_DRAWS, min(1_000_000, ceil(_LEAST_DRAWN / tail)))
-    if len(changes) < _FEWEST_ITEMS or draws * tail < _LEAST_DRAWN:
+    if len(changes) < FEWEST_CLUSTERS or draws * tail < _LEAST_DRAWN:
         return np.nan, np.nan
     rng = np.random.default_rng(0)
-    items = np.stack([(runs + changes) / 2, (runs - changes) / 2])
-    successes, failures = np.zeros((2, draws))
-    kinds, counts = np.unique(items, axis=1, return_counts=True)
-    for (x, y), count in zip(kinds.T, counts, strict=True):
-        weight = rng.standard_gamma(count, draws)
-        successes, failures = successes + weight * x, failures + weight * y
-    other = rng.standard_exponential(draws) * runs.max()
-    total = successes + failures + other
-    low, high = np.quantile(successes / total, tail), np.quantile(1 - failures / total, 1 - tail)
+    sums = np.zeros((2, draws))
+    for kind, times in zip(
+        *count_alike(np.stack([runs + changes, runs - changes], axis=1) / 2), strict=True
+    ):
+        # One kind at a time, since there may be a million draws.
+        sums += kind[:, None] * rng.standard_gamma(times, draws)
+    rates = bound_rates(sums, rng.standard_exponential(draws) * runs.max())
+    low, high = np.quantile(rates.low, tail), np.quantile(rates.high, 1 - tail)
     return float(2 * low - 1), float(2 * high - 1)
